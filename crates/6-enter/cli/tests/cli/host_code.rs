@@ -200,7 +200,7 @@ fn classes_of_the_host_may_have_what_nothing_declares() {
         return;
     }
     let dir = folder("host-code-classes");
-    let header = "#include <mpi.h>\nstruct Grid {\n  MPI_Comm comm;\n  MPI_Request all[4];\n  hipStream_t stream;\n  double *x;\n  \
+    let header = "#include \"mpi.h\"\nstruct Grid {\n  MPI_Comm comm;\n  MPI_Request all[4];\n  hipStream_t stream;\n  double *x;\n  \
         void send() { MPI_Isend(x, 1, MPI_DOUBLE, 0, 0, comm, all); }\n};\nstruct Sizes { int n; };\n";
     let source = "#include <hip/hip_runtime.h>\n#include \"grid.h\"\n__global__ void k(double *x, Sizes s) { if (threadIdx.x < s.n) x[0] = 1; }\n\
         int main() { Grid g; g.send(); k<<<1, 64, 0, g.stream>>>(g.x, Sizes{3}); }\n";
@@ -211,6 +211,40 @@ fn classes_of_the_host_may_have_what_nothing_declares() {
     let document: Value = serde_json::from_str(&ran.stdout).unwrap();
     let notes = document["notes"].to_string();
     assert!(ran.stdout.contains("k(double*, Sizes)") && notes.contains("mpi.h"), "{}", ran.stdout);
+}
+
+#[test]
+fn headers_that_a_build_makes_are_read_where_no_kernel_depends_on_them() {
+    if !testkit::needs(&["clang++-22"]) {
+        return;
+    }
+    for (name, kernel, code) in [
+        ("host", "__global__ void k(int *a) { *a = 1; }\nvoid host() { printf(\"%d\", VERSION); }", 0),
+        ("value", "__global__ void k(int *a) { *a = VERSION; }", 1),
+        (
+            "compared",
+            "#if VERSION >= 500\n#define N 2\n#else\n#define N 1\n#endif\n__global__ void k(int *a) { *a = N; }",
+            1,
+        ),
+        (
+            "option",
+            "#ifdef USE_WIDE\n#define N 2\n#else\n#define N 1\n#endif\n__global__ void k(int *a) { *a = N; }",
+            1,
+        ),
+    ] {
+        let dir = folder(&format!("host-code-made-{name}"));
+        std::fs::create_dir_all(dir.join(".git")).unwrap();
+        std::fs::write(dir.join("config.h.in"), "#define VERSION @MAJOR@\n#cmakedefine USE_WIDE\n").unwrap();
+        let source = format!(
+            "#include <hip/hip_runtime.h>\n#include \"project/config.h\"\n#include <cstdio>\n{kernel}\n"
+        );
+        std::fs::write(dir.join("main.hip"), source).unwrap();
+        let ran = rockhound(&["inspect", "--format", "json", &dir.join("main.hip").display().to_string()]);
+        assert_eq!(ran.code, code, "{name}: {} {}", ran.stdout, ran.stderr);
+        for text in ["project/config.h", "config.h.in"] {
+            assert!(ran.stdout.contains(text), "{name}: {} {}", ran.stdout, ran.stderr);
+        }
+    }
 }
 
 #[test]

@@ -238,6 +238,8 @@ extern "C" __global__ void pairs(int *failed, unsigned short nan_bits, float nea
   hip_bfloat16 e(11.3f), f(11.3f, hip_bfloat16::truncate), g = e; TRUE(e.data == 0x4135 && f.data == 0x4134 && f < e && -e < f && std::isnan(hip_bfloat16(__builtin_nanf(""))))
   e = 10; g = hip_bfloat16(2); TRUE(e * g == 20 && e-- == 10 && ++e == 10 && (e /= g) == 5 && !std::iszero(e) && hip_bfloat16::round_to_bfloat16(1.00390625f) == 1 && e == +e)
   TRUE(__bitextract_u32(0xabcd1234, 8, 12) == 0xd12 && __bitinsert_u32(0, 0x1ff, 4, 8) == 0xff0 && __bitextract_u64(1ull << 40, 40, 0) == 0 && __bitinsert_u64(~0ull, 0, 60, 4) == ~0ull >> 4)
+  TRUE(__hip_ds_bpermute(0, 7) == 7 && __hip_ds_bpermutef(0, 1.5f) == 1.5f && __hip_ds_permute(0, 9) == 9 && __hip_ds_permutef(0, 2.5f) == 2.5f)
+  TRUE(__hip_ds_swizzle(5, 0x8000) == 5 && __hip_ds_swizzlef(0.5f, 0x8000) == 0.5f && __hip_move_dpp(3, 0, 0xf, 0xf, true) == 3)
   TRUE(hexp10(2) == (half)100 && h2exp2(half2(3, -1)) == half2(8, 0.5f) && h2log2(half2(8, 16)) == half2(3, 4))
 }
 )";

@@ -275,6 +275,20 @@ __rh uint64_t __ballot64(int predicate) { return __ballot(predicate); }
 __rh uint64_t __activemask() { return __ballot(1); }
 __rh int __any(int predicate) { return __ballot(predicate) != 0; }
 __rh int __all(int predicate) { return __ballot(predicate) == __ballot(1); }
+// By AMD's names: lanes by four times their number, and patterns of the instructions. Bits of floats are exchanged alike.
+__rh int __hip_ds_bpermute(int place, int value) { return __builtin_amdgcn_ds_bpermute(place, value); }
+__rh int __hip_ds_permute(int place, int value) { return __builtin_amdgcn_ds_permute(place, value); }
+__rh float __hip_ds_bpermutef(int place, float value) {
+  return __builtin_bit_cast(float, __builtin_amdgcn_ds_bpermute(place, __builtin_bit_cast(int, value)));
+}
+__rh float __hip_ds_permutef(int place, float value) {
+  return __builtin_bit_cast(float, __builtin_amdgcn_ds_permute(place, __builtin_bit_cast(int, value)));
+}
+#define __hip_ds_swizzle(value, pattern) __builtin_amdgcn_ds_swizzle((value), (pattern))
+#define __hip_ds_swizzlef(value, pattern) \
+  __builtin_bit_cast(float, __builtin_amdgcn_ds_swizzle(__builtin_bit_cast(int, (float)(value)), (pattern)))
+#define __hip_move_dpp(value, control, rows, banks, bound) \
+  __builtin_amdgcn_mov_dpp((value), (control), (rows), (banks), (bound))
 __rh int __rh_word(int value, int lane) { return __builtin_amdgcn_ds_bpermute(lane << 2, value); }
 template <class T> __rh T __rh_from(T value, int lane) {
   static_assert(sizeof(T) <= 8, "a value exchanged between lanes has at most 8 bytes");

@@ -9,6 +9,37 @@ const MOST: usize = 40_000;
 /// Folders above a source's own that are searched where no repository begins.
 const ABOVE: usize = 1;
 
+/// Headers, or their first folders, of libraries that only the host calls and that many name in quotes.
+const HOST_LIBRARIES: [&str; 22] = [
+    "mpi.h",
+    "omp.h",
+    "numa.h",
+    "hdf5.h",
+    "netcdf.h",
+    "papi.h",
+    "cblas.h",
+    "lapacke.h",
+    "mkl.h",
+    "fftw3.h",
+    "hwloc.h",
+    "likwid.h",
+    "silo.h",
+    "caliper",
+    "adiak",
+    "gtest",
+    "benchmark",
+    "rccl",
+    "roctracer",
+    "rocblas",
+    "hipblas",
+    "rocprofiler",
+];
+
+/// Whether a header is of a library that only the host calls.
+pub(super) fn is_of_host_library(name: &str) -> bool {
+    HOST_LIBRARIES.contains(&name.split('/').next().unwrap_or(name))
+}
+
 /// Folders of the project in which a header is found under a name such as `detail/a.h`, sorted.
 pub(super) fn folders_with(name: &str, source: &Path) -> Vec<PathBuf> {
     let Some(own) = source.parent() else { return Vec::new() };

@@ -3,6 +3,7 @@
 mod diagnostics;
 mod functions;
 mod headers;
+mod made;
 mod options;
 mod rounds;
 

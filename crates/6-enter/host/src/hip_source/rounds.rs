@@ -5,6 +5,7 @@
 
 use super::diagnostics::{Fault, Spot, faults};
 use super::functions::{Outline, Place, launches};
+use super::made::{self, Filling};
 use super::{headers, write};
 use crate::compiler::{ANY, STANDARD};
 use crate::process::{self, Bounds};
@@ -22,7 +23,7 @@ const COMPILER: (f64, u64) = (300.0, 8 << 10);
 pub(super) const ROUNDS: usize = 24;
 /// Most headers that a message names.
 const NAMED: usize = 3;
-/// Most bytes of a file that is changed.
+/// Most bytes of a file that is changed or filled in.
 const MOST: u64 = 16 << 20;
 /// Types that our declarations of the runtime have without their layout.
 const OPAQUE: [&str; 4] = ["hipError_t", "hipStream_t", "hipEvent_t", "hipDeviceProp_t"];
@@ -82,7 +83,9 @@ pub(super) struct Rounds<'a> {
     names: BTreeMap<String, (bool, usize)>,
     /// Headers that were found, with the folder that they are in.
     found: BTreeMap<String, PathBuf>,
-    /// Headers that were not, with folders that have one of that name, and since when.
+    /// Headers that the project's build makes, with their templates, and since when.
+    made: BTreeMap<String, (PathBuf, usize)>,
+    /// Headers that were not found, with folders that have one of that name, and since when.
     empty: BTreeMap<String, (Vec<PathBuf>, usize)>,
     /// The name of the standard library for which its headers are included, and since when.
     standard: Option<(String, usize)>,
@@ -106,6 +109,7 @@ impl<'a> Rounds<'a> {
             files: BTreeMap::new(),
             names: BTreeMap::new(),
             found: BTreeMap::new(),
+            made: BTreeMap::new(),
             empty: BTreeMap::new(),
             standard: None,
         }
@@ -122,10 +126,10 @@ impl<'a> Rounds<'a> {
         let mut first: Option<String> = None;
         let begun = Instant::now();
         for round in 0..rounds {
-            let ended = self.compile(&code, None, begun)?;
+            let ended = self.compile(&code, Filling::Off, begun)?;
             if ended.is_well() {
                 let bytes = read(&code)?;
-                if let Some(why) = self.depends_on_layout(&bytes, begun)? {
+                if let Some(why) = self.depends_on_unknown(&bytes, begun)? {
                     return Ok(End::Refused { errors: String::new(), why: self.with_headers(why) });
                 }
                 let code = bytes;
@@ -162,27 +166,35 @@ impl<'a> Rounds<'a> {
         })
     }
 
-    /// Compiles once, with one more option.
-    fn compile(&self, code: &Path, option: Option<&str>, begun: Instant) -> Result<process::End> {
-        let mut words = self.words(code)?;
-        words.extend(option.map(OsString::from));
+    /// Compiles once.
+    fn compile(&self, code: &Path, filling: Filling, begun: Instant) -> Result<process::End> {
+        let words = self.words(code, filling)?;
         let words: Vec<&OsStr> = words.iter().map(OsString::as_os_str).collect();
         let seconds = (COMPILER.0 - begun.elapsed().as_secs_f64()).max(1.0);
         let bounds = Bounds { seconds, memory_mib: COMPILER.1, ..Bounds::default() };
         Ok(process::program(&words, Path::new("."), &bounds))
     }
 
-    /// Why the code is not the source's, if it depends on how large a type without a layout is: it differs from the code
-    /// with another size.
-    fn depends_on_layout(&mut self, code: &[u8], begun: Instant) -> Result<Option<String>> {
-        let Some((place, name)) = self.in_a_class()? else { return Ok(None) };
+    /// Why the code is not the source's, if it depends on what is not known: it differs from the code with other sizes of types and
+    /// other values of the build.
+    fn depends_on_unknown(&mut self, code: &[u8], begun: Instant) -> Result<Option<String>> {
+        let type_in_a_class = self.in_a_class()?;
+        if type_in_a_class.is_none() && self.made.is_empty() {
+            return Ok(None);
+        }
         let other = self.folder.join("other.hsaco");
-        let ended = self.compile(&other, Some(OTHER_LAYOUT), begun)?;
-        let is_same = ended.is_well() && read(&other)? == code;
-        let why = || {
-            format!("{place}: error: a kernel depends on the layout of `{name}`, which is not declared here")
-        };
-        Ok((!is_same).then(why))
+        let ended = self.compile(&other, Filling::On, begun)?;
+        if ended.is_well() && read(&other)? == code {
+            return Ok(None);
+        }
+        let mut what: Vec<String> = (self.made.iter())
+            .map(|(name, (path, _))| format!("`{name}`, which the build makes of `{}`", self.named(path)))
+            .collect();
+        what.extend(
+            type_in_a_class
+                .map(|(place, name)| format!("the layout of `{name}`, which is not declared here ({place})")),
+        );
+        Ok(Some(format!("a kernel depends on {}", what.join(", or on "))))
     }
 
     /// A type without a layout that a class of the project has, or that has another name there, with its file and line.
@@ -222,7 +234,7 @@ impl<'a> Rounds<'a> {
     }
 
     /// The compiler's command, with its files written.
-    fn words(&self, code: &Path) -> Result<Vec<OsString>> {
+    fn words(&self, code: &Path, filling: Filling) -> Result<Vec<OsString>> {
         let mut words: Vec<OsString> = vec![self.clang.into()];
         words.extend(self.options.iter().cloned());
         words.extend(
@@ -252,6 +264,18 @@ impl<'a> Rounds<'a> {
             words.extend(["-include".into(), path.into()]);
         }
         for folder in self.found.values() {
+            words.extend(["-I".into(), folder.into()]);
+        }
+        if filling == Filling::On {
+            words.push(OTHER_LAYOUT.into());
+        }
+        if !self.made.is_empty() {
+            // The same place for both fillings: paths are in the code.
+            let folder = self.folder.join("made");
+            for (name, (template, _)) in &self.made {
+                let text = String::from_utf8_lossy(&read(template)?).into_owned();
+                write(&folder.join(name), &made::filled(&text, filling))?;
+            }
             words.extend(["-I".into(), folder.into()]);
         }
         if !self.empty.is_empty() {
@@ -290,7 +314,8 @@ impl<'a> Rounds<'a> {
             let spot = fault.spots.first();
             let is_quoted =
                 spot.is_none_or(|it| self.open(&it.file).is_none_or(|file| !file.line(it).contains('<')));
-            return self.header(name, is_quoted, round).ok_or(line);
+            let may_be_own = is_quoted && !headers::is_of_host_library(name);
+            return self.header(name, may_be_own, round).ok_or(line);
         }
         if let Some(name) = fault.missing_in_std() {
             match &self.standard {
@@ -311,10 +336,13 @@ impl<'a> Rounds<'a> {
         let name = fault.undeclared().filter(|it| is_identifier(it.0));
         let body = match changed.outline.place(at) {
             Place::Function(function) if !function.is_device => Some(function.body.clone()),
-            // Another name for an unknown type could reach a kernel.
-            Place::Open if name.is_some() && !is_alias(changed.line(&spot)) => None,
-            // Whether a kernel needs the class is seen when all compiles.
-            Place::Other if name.is_some_and(|it| it.1) && !is_alias(changed.line(&spot)) => None,
+            Place::Open
+                if name.is_some_and(|it| it.1) || name.is_some() && !is_alias(changed.line(&spot)) =>
+            {
+                None
+            }
+            // Whether a kernel needs the class or the type's other name is seen when all compiles.
+            Place::Other if name.is_some_and(|it| it.1) => None,
             _ => return Err(line),
         };
         let without = body.as_ref().and_then(|it| changed.without.get_mut(&it.start));
@@ -346,20 +374,25 @@ impl<'a> Rounds<'a> {
     }
 
     /// Finds a missing header in the project, or takes the header of a library for empty; `None` if neither is right.
-    fn header(&mut self, name: &str, is_quoted: bool, round: usize) -> Option<bool> {
+    fn header(&mut self, name: &str, may_be_own: bool, round: usize) -> Option<bool> {
         let is_inside =
             Path::new(name).components().all(|it| matches!(it, Component::Normal(_) | Component::ParentDir));
-        if !is_inside || self.empty.contains_key(name) {
-            return self.empty.get(name).filter(|it| it.1 == round).map(|_| false);
+        let since = self.empty.get(name).map(|it| it.1).or_else(|| self.made.get(name).map(|it| it.1));
+        if !is_inside || since.is_some() {
+            return since.filter(|it| *it == round).map(|_| false);
         }
         let folders = headers::folders_with(name, self.source);
-        match &folders[..] {
-            [one] => {
+        let template = if folders.is_empty() { made::template(name, self.source) } else { None };
+        match (&folders[..], template) {
+            ([one], _) => {
                 self.found.insert(name.to_owned(), one.clone());
+            }
+            (_, Some(template)) if !name.contains("..") && is_small(&template) => {
+                self.made.insert(name.to_owned(), (template, round));
             }
             _ => {
                 self.empty.insert(name.to_owned(), (folders, round));
-                if is_quoted || name.contains("..") {
+                if may_be_own || name.contains("..") {
                     return None;
                 }
             }
@@ -377,8 +410,7 @@ impl<'a> Rounds<'a> {
     /// A file of the project, read when it is first needed.
     fn open(&mut self, path: &Path) -> Option<&Changed> {
         if !self.files.contains_key(path) {
-            let size = std::fs::metadata(path).ok()?.len();
-            let bytes = std::fs::read(path).ok().filter(|_| size <= MOST)?;
+            let bytes = is_small(path).then(|| std::fs::read(path).ok()).flatten()?;
             let text = String::from_utf8(bytes).unwrap_or_else(|it| without_letters(it.as_bytes()));
             let outline = Outline::of(&text);
             self.files.insert(path.to_owned(), Changed { text, outline, without: BTreeMap::new() });
@@ -408,6 +440,12 @@ impl<'a> Rounds<'a> {
         let mut left_out = LeftOut::default();
         for (name, folder) in &self.found {
             left_out.notes.push(format!("`{name}` is taken from `{}`", folder.display()));
+        }
+        for (name, (template, _)) in &self.made {
+            left_out.notes.push(format!(
+                "`{name}`, which the build makes of `{}`, is not found: no kernel depends on it",
+                self.named(template)
+            ));
         }
         for name in self.empty.keys() {
             left_out
@@ -496,6 +534,11 @@ fn dependencies(rule: &str) -> Vec<PathBuf> {
     let plain = [("\\\n", " "), ("\\ ", "\0"), ("\\#", "#"), ("$$", "$")];
     let paths = plain.into_iter().fold(paths.to_owned(), |text, (from, to)| text.replace(from, to));
     paths.split_whitespace().map(|it| it.replace('\0', " ").into()).collect()
+}
+
+/// Whether a file may be read whole.
+fn is_small(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|it| it.len() <= MOST)
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {

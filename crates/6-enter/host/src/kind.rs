@@ -66,7 +66,7 @@ pub fn hint(path: &Path, command: &str) -> Option<String> {
     (!kind.is_read_by(command)).then(|| launched.unwrap_or_else(|| kind.sentence(path)))
 }
 
-/// How kernels of a file are profiled, which is no launch file.
+/// How to profile kernels of a file of code.
 fn launched(path: &Path) -> Option<String> {
     code_kind::of(path)?;
     let typed = shell_word(&path.to_string_lossy()).into_owned();

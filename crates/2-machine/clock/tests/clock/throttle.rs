@@ -70,7 +70,7 @@ fn f64_work_lowers_the_clock_unless_matrix_work_does() {
     assert_eq!(clock("mi300x", &[plain]).2, None);
     assert_eq!(clock("mi210", &[double]).2, None);
     assert_eq!(clock("mi300x@2100", &[double]).2, None);
-    // f64 work that matrix work hides: the clock is that of matrix work.
+    // f64 work that matrix work hides: matrix work alone sets the clock.
     let (_, cycles, with) = clock("mi300x", &[matrix, double]);
     let (_, alone_cycles, alone) = clock("mi300x", &[matrix, plain]);
     assert_eq!(cycles, alone_cycles);

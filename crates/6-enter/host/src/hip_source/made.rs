@@ -1,12 +1,12 @@
 //! Headers that CMake or autoconf make of a template when a project is built.
 //!
-//! What they will say is not known. They are read with two fillings that differ in everything: code that is the same with both
+//! Their contents are not known. They are read with two fillings that differ in every value: code that both give
 //! depends on nothing in them.
 
 use super::headers::folders_with;
 use std::path::{Path, PathBuf};
 
-/// What stands in place of everything that a build fills in.
+/// Values instead of those that a build fills in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Filling {
     /// Options are off, values are 0.

@@ -175,8 +175,8 @@ impl<'a> Rounds<'a> {
         Ok(process::program(&words, Path::new("."), &bounds))
     }
 
-    /// Why the code is not the source's, if it depends on what is not known: it differs from the code with other sizes of types and
-    /// other values of the build.
+    /// Why the code is not the source's, if it depends on something unknown: it differs from the code with other sizes of types
+    /// and other values of the build.
     fn depends_on_unknown(&mut self, code: &[u8], begun: Instant) -> Result<Option<String>> {
         let type_in_a_class = self.in_a_class()?;
         if type_in_a_class.is_none() && self.made.is_empty() {

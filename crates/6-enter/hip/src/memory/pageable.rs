@@ -1,6 +1,6 @@
 //! Memory that the program has without HIP, which kernels reach with `HSA_XNACK=1`.
 
-use super::Allocations;
+use super::{Allocations, FIRST, LAST};
 use crate::host_memory;
 use emu::Shared;
 use std::ops::Range;
@@ -9,8 +9,10 @@ impl Allocations {
     /// Makes all memory that the program may write reachable for the next launch, but for allocations, which are
     /// reachable already. Each page is where the program has it: it does not move to the GPU.
     pub(crate) fn lend_pages(&mut self) {
-        for (range, name) in host_memory::writable() {
-            let taken = self.live.range(..range.end).map(|(base, it)| *base..base + it.bytes);
+        // Addresses of our own have only allocations, and what was freed.
+        let is_own = |range: &Range<usize>| FIRST <= range.start && range.end <= LAST;
+        for (range, name) in host_memory::writable().into_iter().filter(|it| !is_own(&it.0)) {
+            let taken = self.live.range(..range.end).map(|(base, it)| *base..base + it.bytes.max(it.mapped));
             let free = without(range, &taken.filter(|it| !it.is_empty()).collect::<Vec<_>>());
             for Range { start, end } in free {
                 let pointer = std::ptr::with_exposed_provenance_mut(start);
@@ -90,7 +92,8 @@ mod tests {
             all.emulated.in_small_pages().iter().filter(|it| it.start == inside.addr() as u64).count(),
             1
         );
-        assert!(all.emulated.read(device as u64, 4).is_some());
+        let of_device = [0, 96, 104].map(|at| all.emulated.read(device as u64 + at, 4).is_some());
+        assert_eq!(of_device, [true, true, false], "the rest of its page is not the program's");
         all.take_pages_back();
         assert_eq!((read(&all, start), read(&all, inside)), (None, Some(vec![7; 4])));
     }

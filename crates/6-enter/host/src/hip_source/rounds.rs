@@ -128,12 +128,12 @@ impl<'a> Rounds<'a> {
         for round in 0..rounds {
             let ended = self.compile(&code, Filling::Off, begun)?;
             if ended.is_well() {
-                let bytes = read(&code)?;
-                if let Some(why) = self.depends_on_unknown(&bytes, begun)? {
-                    return Ok(End::Refused { errors: String::new(), why: self.with_headers(why) });
-                }
-                let code = bytes;
-                return Ok(match self.left_out(&code)? {
+                let code = read(&code)?;
+                let end = match self.depends_on_unknown(&code, begun)? {
+                    Some(why) => Err(why),
+                    None => self.left_out(&code)?,
+                };
+                return Ok(match end {
                     Ok(left_out) => End::Code(code, left_out),
                     Err(why) => End::Refused { errors: String::new(), why: self.with_headers(why) },
                 });
@@ -203,7 +203,10 @@ impl<'a> Rounds<'a> {
         let listed =
             std::fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
         let of_names = self.names.iter().filter(|it| it.1.0).map(|it| it.0.clone());
-        let names: Vec<String> = OPAQUE.map(str::to_owned).into_iter().chain(of_names).collect();
+        // ROCm's headers have the layouts.
+        let has_rocm = !self.options.iter().any(|it| it == "-nogpuinc");
+        let of_runtime = OPAQUE.map(str::to_owned).into_iter().filter(|_| !has_rocm);
+        let names: Vec<String> = of_runtime.chain(of_names).collect();
         let own: Vec<PathBuf> =
             dependencies(&listed).into_iter().filter(|it| self.is_of_project(it)).collect();
         Ok(own.iter().find_map(|path| {

@@ -37,7 +37,7 @@ fn mappings(maps: &str) -> impl Iterator<Item = Mapping<'_>> {
 }
 
 impl Mapping<'_> {
-    /// What a program calls the memory.
+    /// The memory as messages name it.
     fn place(&self) -> String {
         match self.name {
             "" => "memory of `malloc`, `new` or `mmap`, or a thread's stack".to_string(),
@@ -63,7 +63,7 @@ fn find(maps: &str, address: usize) -> Option<String> {
     mappings(maps).find(|it| it.range.contains(&address)).map(|it| it.place())
 }
 
-/// Memory of the process that is readable and writable, with what a program calls it. Mappings without a gap are one.
+/// Memory of the process that is readable and writable, with its name for messages. Mappings without a gap are one.
 pub(crate) fn writable() -> Vec<(Range<usize>, String)> {
     maps().map_or_else(Vec::new, |it| all_writable(&it))
 }

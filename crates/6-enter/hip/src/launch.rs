@@ -214,7 +214,7 @@ impl Runtime {
         result
     }
 
-    /// Runs a kernel on the memory that there is.
+    /// Runs a kernel on registered memory.
     fn launch_with(&mut self, stream: usize, kernel: &Kernel) -> Result<(), Code> {
         let module = self.module(kernel.function.module)?;
         let (program, load) = (module.program(&kernel.function.name)?, module.base as u64);

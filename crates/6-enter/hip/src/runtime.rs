@@ -222,7 +222,7 @@ impl Runtime {
             settings: Settings {
                 threads: session.thread_count(),
                 max_instructions: session.max_instructions,
-                // A digest of all memory of the program says nothing: stacks change.
+                // A digest of all memory of the program differs at each launch: stacks change.
                 repeats: session.repeats && !device.retries,
                 progress: session.progress,
             },

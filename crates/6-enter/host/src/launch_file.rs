@@ -259,13 +259,13 @@ pub(crate) fn text(path: &Path) -> Result<(String, PathBuf)> {
     if path.is_dir() && !file.exists() {
         bail!("`{name}` has no {NAME}: the capture did not end, or it is none");
     }
+    if std::fs::metadata(&file).is_ok_and(|it| it.len() == 0) {
+        bail!("`{name}` is empty");
+    }
     if let Some(what) = code_kind::of(&file) {
         bail!("`{name}` is {what}, not a launch file");
     }
     let text = std::fs::read_to_string(&file).with_context(|| format!("cannot read `{}`", file.display()))?;
-    if text.trim().is_empty() {
-        bail!("`{name}` is empty");
-    }
     Ok((text, file))
 }
 

@@ -275,7 +275,7 @@ __rh uint64_t __ballot64(int predicate) { return __ballot(predicate); }
 __rh uint64_t __activemask() { return __ballot(1); }
 __rh int __any(int predicate) { return __ballot(predicate) != 0; }
 __rh int __all(int predicate) { return __ballot(predicate) == __ballot(1); }
-// By AMD's names: lanes by four times their number, and patterns of the instructions. Bits of floats are exchanged alike.
+// Under AMD's names. A place is four times a lane's number, a pattern is the instruction's. Floats are exchanged as their bits.
 __rh int __hip_ds_bpermute(int place, int value) { return __builtin_amdgcn_ds_bpermute(place, value); }
 __rh int __hip_ds_permute(int place, int value) { return __builtin_amdgcn_ds_permute(place, value); }
 __rh float __hip_ds_bpermutef(int place, float value) {

@@ -10,7 +10,7 @@ const MOST: usize = 40_000;
 const ABOVE: usize = 1;
 
 /// Headers, or their first folders, of libraries that only the host calls and that many name in quotes.
-const HOST_LIBRARIES: [&str; 22] = [
+const HOST_LIBRARIES: [&str; 21] = [
     "mpi.h",
     "omp.h",
     "numa.h",
@@ -27,7 +27,6 @@ const HOST_LIBRARIES: [&str; 22] = [
     "caliper",
     "adiak",
     "gtest",
-    "benchmark",
     "rccl",
     "roctracer",
     "rocblas",

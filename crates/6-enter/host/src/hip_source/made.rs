@@ -6,7 +6,7 @@
 use super::headers::folders_with;
 use std::path::{Path, PathBuf};
 
-/// Values instead of those that a build fills in.
+/// Values that are used instead of the build's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Filling {
     /// Options are off, values are 0.

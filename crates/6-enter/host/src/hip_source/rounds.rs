@@ -194,7 +194,8 @@ impl<'a> Rounds<'a> {
             type_in_a_class
                 .map(|(place, name)| format!("the layout of `{name}`, which is not declared here ({place})")),
         );
-        Ok(Some(format!("a kernel depends on {}", what.join(", or on "))))
+        let begin = if ended.is_well() { "a kernel depends on" } else { "a kernel may depend on" };
+        Ok(Some(format!("{begin} {}", what.join(", or on "))))
     }
 
     /// A type without a layout that a class of the project has, or that has another name there, with its file and line.
@@ -344,7 +345,7 @@ impl<'a> Rounds<'a> {
             {
                 None
             }
-            // Whether a kernel needs the class or the type's other name is seen when all compiles.
+            // The second compilation shows whether a kernel needs the class or the other name.
             Place::Other if name.is_some_and(|it| it.1) => None,
             _ => return Err(line),
         };

@@ -23,6 +23,8 @@ pub enum Format {
     Rocprofv1Database,
     /// Calls summed by name.
     Stats,
+    /// Table that PyTorch's profiler prints.
+    TorchTable,
     /// rocprof-sys wall-clock table or JSON.
     WallClock,
     /// Perfetto protobuf.
@@ -52,6 +54,7 @@ impl Format {
             Format::Rocprofv1Csv => "rocprof v1/v2 CSV",
             Format::Rocprofv1Database => "rocprof v1 database",
             Format::Stats => "rocprof statistics",
+            Format::TorchTable => "PyTorch profiler table",
             Format::WallClock => "rocprof-sys wall clock",
             Format::Perfetto => "Perfetto trace",
             Format::Proton => "Proton profile",

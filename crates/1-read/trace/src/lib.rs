@@ -15,6 +15,7 @@ mod scopes;
 mod sqlite;
 mod table;
 mod timeline;
+mod torch_table;
 mod wallclock;
 pub mod write;
 
@@ -31,17 +32,19 @@ use std::io::{Chain, Cursor, Read};
 
 /// Number of bytes examined to detect the file type.
 const HEAD: usize = 4096;
+/// Number of bytes of a text among which a table's header may be.
+const TEXT_HEAD: usize = 1 << 16;
 /// Bytes a database or protobuf may unpack to.
 const LARGEST: u64 = 8 << 30;
 
 /// Reads a trace of any kind, plain or gzip-compressed. `name` is the file's: it selects the kind of a
 /// statistics table.
 pub fn read(name: &str, input: &mut dyn Read) -> Result<Timeline, Error> {
-    let (head, mut input) = peek(input)?;
+    let (head, mut input) = peek(input, HEAD)?;
     if head.starts_with(&[0x1f, 0x8b]) {
         let mut unpacked = flate2::read::MultiGzDecoder::new(input);
         let name = name.strip_suffix(".gz").unwrap_or(name);
-        let (head, mut input) = peek(&mut unpacked)?;
+        let (head, mut input) = peek(&mut unpacked, HEAD)?;
         return by_content(name, &head, &mut input);
     }
     by_content(name, &head, &mut input)
@@ -49,10 +52,10 @@ pub fn read(name: &str, input: &mut dyn Read) -> Result<Timeline, Error> {
 
 /// True if an input begins like a timeline with events: JSON, a database, Perfetto. Does not classify tables.
 pub fn may_be_trace(input: &mut dyn Read) -> bool {
-    let Ok((mut head, mut input)) = peek(input) else { return false };
+    let Ok((mut head, mut input)) = peek(input, HEAD) else { return false };
     if head.starts_with(&[0x1f, 0x8b]) {
         let mut unpacked = flate2::read::MultiGzDecoder::new(&mut input);
-        let Ok((inner, _)) = peek(&mut unpacked) else { return false };
+        let Ok((inner, _)) = peek(&mut unpacked, HEAD) else { return false };
         head = inner;
     }
     let mut text = head.iter().filter(|byte| !byte.is_ascii_whitespace());
@@ -67,10 +70,10 @@ pub fn may_be_trace(input: &mut dyn Read) -> bool {
 type Peeked<'r> = Chain<Cursor<Vec<u8>>, &'r mut dyn Read>;
 
 /// The first bytes, and the input with them.
-fn peek(input: &mut dyn Read) -> Result<(Vec<u8>, Peeked<'_>), Error> {
+fn peek(input: &mut dyn Read, bytes: usize) -> Result<(Vec<u8>, Peeked<'_>), Error> {
     let mut head = Vec::new();
     // A truncated input is read as far as it goes.
-    let _ = input.take(HEAD as u64).read_to_end(&mut head);
+    let _ = input.take(bytes as u64).read_to_end(&mut head);
     if head.is_empty() {
         return Err(Error::Empty);
     }
@@ -96,10 +99,25 @@ fn by_content(name: &str, head: &[u8], input: &mut dyn Read) -> Result<Timeline,
         b'[' if proton::is(head) => proton::read(input),
         b'{' | b'[' => chrome::read(input),
         _ if proton::is_packed(head) => Err(Error::Foreign(PACKED)),
-        _ if rocprofv3::summary::is(head) => rocprofv3::summary::read(&String::from_utf8_lossy(&all(input))),
-        _ if wallclock::is_table(head) => wallclock::text(&String::from_utf8_lossy(&all(input))),
-        _ => rocprofv3::csv::read(name, input),
+        _ => {
+            let (begin, mut input) = peek(input, TEXT_HEAD)?;
+            text(name, &begin, &mut input)
+        }
     }
+}
+
+/// Tables in text, also behind other lines of a log.
+fn text(name: &str, begin: &[u8], input: &mut dyn Read) -> Result<Timeline, Error> {
+    if rocprofv3::summary::is(begin) {
+        return rocprofv3::summary::read(&String::from_utf8_lossy(&all(input)));
+    }
+    if wallclock::is_table(begin) {
+        return wallclock::text(&String::from_utf8_lossy(&all(input)));
+    }
+    if torch_table::is(begin) || !table::begins(begin) {
+        return torch_table::read(input);
+    }
+    rocprofv3::csv::read(name, input)
 }
 
 /// Why Proton's MessagePack is not read.

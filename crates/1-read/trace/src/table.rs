@@ -5,6 +5,8 @@ use std::io::{BufRead, BufReader, Read};
 
 /// Maximum number of lines of other programs before a header.
 const LEAD: usize = 50;
+/// Maximum number of line ends within a header.
+const BROKEN: u64 = 8;
 /// Column names by which a header is recognized, in any format.
 const FIRST: [&str; 11] = [
     "kind",
@@ -19,6 +21,30 @@ const FIRST: [&str; 11] = [
     "gpu_id",
     "kernel_name",
 ];
+
+/// Whether a line is the header of a table.
+fn is_header(line: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(line);
+    let first = text.split(',').next().unwrap_or_default().trim().trim_matches(['"', '\u{feff}']);
+    text.contains(',') && FIRST.contains(&first.to_ascii_lowercase().as_str())
+}
+
+/// Adds the lines that a header goes on in: mails and pages break long lines within a name. Returns their number.
+fn end_header(line: &mut Vec<u8>, rest: &mut impl BufRead) -> u64 {
+    for added in 0..BROKEN {
+        let quotes = line.iter().filter(|byte| **byte == b'"').count();
+        let more = quotes % 2 == 1 && rest.take(1 << 20).read_until(b'\n', line).is_ok_and(|read| read > 0);
+        if !more {
+            return added;
+        }
+    }
+    BROKEN
+}
+
+/// Whether a text has such a header near its beginning.
+pub(crate) fn begins(text: &[u8]) -> bool {
+    text.split(|byte| *byte == b'\n').take(LEAD).any(is_header)
+}
 
 /// A table that is read row by row.
 pub(crate) struct Table<'r> {
@@ -41,12 +67,10 @@ impl<'r> Table<'r> {
                 Ok(_) => {}
                 Err(error) => return Err(Error::Table { line: skipped as u64 + 1, what: error.to_string() }),
             }
-            let text = String::from_utf8_lossy(&line);
-            let first = text.split(',').next().unwrap_or_default().trim().trim_matches(['"', '\u{feff}']);
-            let known = text.contains(',') && FIRST.contains(&first.to_ascii_lowercase().as_str());
-            if !known {
+            if !is_header(&line) {
                 continue;
             }
+            let lines = end_header(&mut line, &mut buffered);
             let columns = csv::ReaderBuilder::new().has_headers(false).from_reader(line.as_slice());
             let columns = columns.into_records().next().and_then(Result::ok).unwrap_or_default();
             let reader = csv::ReaderBuilder::new()
@@ -58,9 +82,9 @@ impl<'r> Table<'r> {
                 record: csv::StringRecord::new(),
                 columns: columns
                     .iter()
-                    .map(|c| c.trim_start_matches('\u{feff}').to_ascii_lowercase())
+                    .map(|c| c.trim_start_matches('\u{feff}').replace(['\r', '\n'], "").to_ascii_lowercase())
                     .collect(),
-                skipped: skipped as u64 + 1,
+                skipped: skipped as u64 + 1 + lines,
             });
         }
         Err(Error::Unknown("text without the header of a profiler's table".to_owned()))
@@ -121,5 +145,27 @@ impl<'r> Table<'r> {
     /// A number with decimals.
     pub(crate) fn real(&self, column: Option<usize>) -> Option<f64> {
         self.text(column).trim().parse().ok().filter(|v: &f64| v.is_finite())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_is_broken_across_lines_is_one() {
+        for (ending, first) in [("\n", 3), ("\r\n", 3)] {
+            let text = ["a line of the program", "\"Kind\",\"Kernel", "_Name\",\"End\"", "\"K\",\"f\",7"]
+                .join(ending);
+            let mut input = text.as_bytes();
+            let mut table = Table::open(&mut input).unwrap();
+            assert_eq!(table.header(), "kind,kernel_name,end");
+            assert!(table.next().is_some_and(|it| it.is_ok()) && table.is_whole());
+            assert_eq!((table.text(table.column("end")), table.line()), ("7", first + 1));
+        }
+        // A quote that never ends takes a few lines and no more.
+        let mut input = "\"Kind\",\"Name\n1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n".as_bytes();
+        let mut table = Table::open(&mut input).unwrap();
+        assert!(table.next().is_some_and(|it| it.is_ok()));
     }
 }

@@ -247,6 +247,40 @@ fn headers_that_a_build_makes_are_read_where_no_kernel_depends_on_them() {
     }
 }
 
+/// Variants of a program have headers of the same name, and what they share includes it.
+#[test]
+fn a_header_that_several_variants_have_is_that_of_the_source() {
+    if !testkit::needs(&["clang++-22"]) {
+        return;
+    }
+    let dir = folder("host-code-variants");
+    for (at, text) in [
+        ("shared/chunk.h", "#include \"extension.h\"\n"),
+        ("hip/extension.h", "#define N 7\n"),
+        ("omp/extension.h", "#error of another variant\n"),
+        (
+            "hip/k.hip",
+            "#include <hip/hip_runtime.h>\n#include \"chunk.h\"\n__global__ void k(int *a) { *a = N; }\n",
+        ),
+        (
+            "rocm/k.hip",
+            "#include <hip/hip_runtime.h>\n#include \"chunk.h\"\n__global__ void k(int *a) { *a = N; }\n",
+        ),
+    ] {
+        let path = dir.join(at);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let inspect = |at: &str| rockhound(&["inspect", "--format", "json", &dir.join(at).display().to_string()]);
+    let ran = inspect("hip/k.hip");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let document: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let notes = document["notes"].to_string();
+    assert!(notes.contains("extension.h") && notes.contains("omp"), "{notes}");
+    let ran = inspect("rocm/k.hip");
+    assert!(ran.code == 1 && ran.stderr.contains("`extension.h` is in 2 folders"), "{}", ran.stderr);
+}
+
 #[test]
 fn commands_that_run_a_source_say_what_it_lacks() {
     if !testkit::needs(&["clang++-22"]) {

@@ -83,6 +83,8 @@ pub(super) struct Rounds<'a> {
     names: BTreeMap<String, (bool, usize)>,
     /// Headers that were found, with the folder that they are in.
     found: BTreeMap<String, PathBuf>,
+    /// Headers of the source's own folder that another folder has, too, with such a folder.
+    others: BTreeMap<String, PathBuf>,
     /// Headers that the project's build makes, with their templates, and since when.
     made: BTreeMap<String, (PathBuf, usize)>,
     /// Headers that were not found, with folders that have one of that name, and since when.
@@ -109,6 +111,7 @@ impl<'a> Rounds<'a> {
             files: BTreeMap::new(),
             names: BTreeMap::new(),
             found: BTreeMap::new(),
+            others: BTreeMap::new(),
             made: BTreeMap::new(),
             empty: BTreeMap::new(),
             standard: None,
@@ -385,7 +388,14 @@ impl<'a> Rounds<'a> {
         if !is_inside || since.is_some() {
             return since.filter(|it| *it == round).map(|_| false);
         }
-        let folders = headers::folders_with(name, self.source);
+        let mut folders = headers::folders_with(name, self.source);
+        // Builds name the folder of their sources, and other variants of the program have headers of the same name.
+        if let Some(own) = self.source.parent()
+            && folders.iter().any(|it| it == own)
+        {
+            self.others.extend(folders.iter().find(|it| *it != own).map(|it| (name.to_owned(), it.clone())));
+            folders = vec![own.to_owned()];
+        }
         let template = if folders.is_empty() { made::template(name, self.source) } else { None };
         match (&folders[..], template) {
             ([one], _) => {
@@ -443,7 +453,10 @@ impl<'a> Rounds<'a> {
         }
         let mut left_out = LeftOut::default();
         for (name, folder) in &self.found {
-            left_out.notes.push(format!("`{name}` is taken from `{}`", folder.display()));
+            let other = self.others.get(name).map_or_else(String::new, |it| {
+                format!(", the folder of the source; `{}` has one, too", it.display())
+            });
+            left_out.notes.push(format!("`{name}` is taken from `{}`{other}", folder.display()));
         }
         for (name, (template, _)) in &self.made {
             left_out.notes.push(format!(

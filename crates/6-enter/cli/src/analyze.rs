@@ -23,7 +23,7 @@ pub(crate) fn run(args: &Analyze, look: &Look) -> Result<Outcome> {
         args.fail_on.iter().cloned().partition(|c| c.contains(['<', '>', '=', ' ']));
     // Ranks or runs side by side are several recordings.
     let several = usize::from([args.pick.ranks, args.pick.runs].contains(&Some(Ranks::Each)));
-    let recordings = args.path.len() + several;
+    let recordings = args.sources().len() + several;
     let conditions = study::conditions(&compares, recordings)?;
     let mut gated = gate::open("analyze", Judges::Recordings, &names, &args.memory)?;
     if let Some(percent) = args.threshold
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Analyze, look: &Look) -> Result<Outcome> {
     write::check(args)?;
     let definitions = definitions::read(&args.definitions)?;
     let asked = Asked {
-        sources: args.path.clone(),
+        sources: args.sources().to_vec(),
         arch: args.pick.arch.clone(),
         corrections: args.pick.specs_correction.clone(),
         wanted: args.pick.wanted(),

@@ -195,8 +195,8 @@ pub(crate) struct Select {
     /// Only kernels whose linker name or demangled name matches.
     #[arg(long, short, value_name = "REGEX")]
     pub(crate) kernel: Option<String>,
-    /// Only code for these targets, for example `gfx942` or `gfx90a:xnack-`.
-    #[arg(long, short, value_name = "TARGET", value_delimiter = ',')]
+    /// Only code for these targets or GPUs, for example `gfx942`, `gfx90a:xnack-` or `mi300x`.
+    #[arg(long, short, alias = "gpu", value_name = "TARGET", value_delimiter = ',')]
     pub(crate) arch: Vec<String>,
 }
 
@@ -270,7 +270,7 @@ pub(crate) struct Explain {
   rockhound occupancy --arch mi300x --vgpr 96 --agpr 64 --lds 64K --waves 8 --format json")]
 pub(crate) struct Occupancy {
     /// Target or GPU, for example `gfx942` or `mi300x`.
-    #[arg(long, short, value_name = "TARGET")]
+    #[arg(long, short, alias = "gpu", value_name = "TARGET")]
     pub(crate) arch: String,
     /// Vector registers per lane, without AGPRs.
     #[arg(long, value_name = "N", default_value_t = 0)]

@@ -23,6 +23,7 @@ use companion::Companion;
 pub use ir::PassChoice;
 use rayon::prelude::*;
 pub use selection::Selection;
+pub(crate) use selection::target;
 use sorting::Sort;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;

@@ -22,7 +22,8 @@ const WORKGROUP: u32 = 256;
 
 /// The template for a kernel of a file, which need not be named if it is the only one.
 pub fn launch_template(file: &Path, target: Option<&str>, kernel: Option<&str>) -> Result<String> {
-    let code = DeviceCode::find(file, target)?;
+    let target = target.map(crate::kernels::target).transpose()?.map(|it| it.processor);
+    let code = DeviceCode::find(file, target.as_deref())?;
     let kernel = code.kernel(kernel).with_context(|| format!("`{}`", file.display()))?;
     let types = types_of(&kernel.demangled).unwrap_or_default();
     let arguments: Vec<&Argument> = kernel.metadata.given().collect();

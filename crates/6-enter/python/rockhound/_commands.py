@@ -265,7 +265,7 @@ def diff(
         old: The old build: a file or a folder.
         new: The new build: a file or a folder.
         kernel: Only kernels whose linker name or demangled name matches.
-        arch: Only code for these targets, for example `gfx942` or `gfx90a:xnack-`.
+        arch: Only code for these targets or GPUs, for example `gfx942`, `gfx90a:xnack-` or `mi300x`.
         match: Treat a kernel of the old build as the same as one of the new build (linker names or demangled names).
         thresholds: Largest changes of values before the exit code is 2.
         fail_on: Exit with 2 when the new build has a finding of this rule, or of this severity or worse, that the old one has not.
@@ -553,7 +553,7 @@ def launch_template(
     Args:
         file: Code object, program, library or HIP source.
         kernel: Kernel, by linker name or demangled name.
-        arch: Target, where the file has code for several.
+        arch: Target or GPU, where the file has code for several.
         progress: called with each line that the command says meanwhile.
     """
     return ran(

@@ -16,17 +16,20 @@ use view::{Average, Format, Norm, Recordings, TimeUnit};
 /// databases, gzipped or not. Several recordings are compared with the first.
 #[derive(Args)]
 #[command(after_help = "Examples:
-  rockhound analyze -p workloads/vcopy/MI200             what costs time, in one page
-  rockhound analyze -p workloads/vcopy/MI200 -b all      every table
-  rockhound analyze -p DIR -k 0 -b 2 7.1 16.3.4          one kernel, some panels, tables, rows
-  rockhound analyze -p DIR -k 'gemm.*f16' -d '>10'       kernels by expression, without warm-up
-  rockhound analyze -p DIR -b l2.hit_rate --normal-unit per_wave
-  rockhound analyze -p problem -p solution -b 2 16.1 17.1 --threshold 5
-  rockhound analyze -p main -p branch --fail-on '0.1.0 > 5%' --fail-on 'l2.hit_rate < -2%'
-  rockhound analyze -p DIR --format csv -o tables/       a file per table")]
+  rockhound analyze workloads/vcopy/MI200                what costs time, in one page
+  rockhound analyze workloads/vcopy/MI200 -b all         every table
+  rockhound analyze DIR -k 0 -b 2 7.1 16.3.4             one kernel, some panels, tables, rows
+  rockhound analyze DIR -k 'gemm.*f16' -d '>10'          kernels by expression, without warm-up
+  rockhound analyze DIR -b l2.hit_rate --normal-unit per_wave
+  rockhound analyze problem solution -b 2 16.1 17.1 --threshold 5
+  rockhound analyze main branch --fail-on '0.1.0 > 5%' --fail-on 'l2.hit_rate < -2%'
+  rockhound analyze DIR --format csv -o tables/          a file per table")]
 pub(crate) struct Analyze {
     /// Recording: a folder or a file. The first of several is the base of a comparison.
-    #[arg(long, short, required = true, value_name = "DIR", value_parser = source(), value_hint = ValueHint::AnyPath)]
+    #[arg(value_name = "DIR", required_unless_present = "path", conflicts_with = "path", value_parser = source(), value_hint = ValueHint::AnyPath)]
+    pub(crate) recordings: Vec<Source>,
+    /// The same as an option, as rocprof-compute has it.
+    #[arg(long, short, value_name = "DIR", value_parser = source(), value_hint = ValueHint::AnyPath)]
     pub(crate) path: Vec<Source>,
     /// List the kernels by time.
     #[arg(long, group = "list")]
@@ -96,6 +99,11 @@ pub(crate) struct Analyze {
 }
 
 impl Analyze {
+    /// The recordings that are named, in either way.
+    pub(crate) fn sources(&self) -> &[Source] {
+        if self.path.is_empty() { &self.recordings } else { &self.path }
+    }
+
     /// The report on a new recording: the short one, unless some blocks are requested.
     pub(crate) fn of_recording(folder: &Path, blocks: &[String]) -> anyhow::Result<Analyze> {
         let mut words = vec![OsStr::new("rockhound"), "analyze".as_ref(), "-p".as_ref(), folder.as_os_str()];
@@ -196,7 +204,7 @@ pub(crate) struct Metrics {
     #[arg(long, conflicts_with_all = ["ids", "set"])]
     pub(crate) list_sets: bool,
     /// Target or GPU, for example `gfx942` or `mi300x`.
-    #[arg(long, short, value_name = "GPU")]
+    #[arg(long, short, alias = "gpu", value_name = "GPU")]
     pub(crate) arch: Option<String>,
     /// Further definitions of metrics and tables; see docs/metric-definitions.md.
     #[arg(long = "metrics", value_name = "FILE")]

@@ -29,7 +29,7 @@ pub(crate) struct Emulate {
     /// GPU to emulate; by default the one of a launch file, and of a program the first of mi300x, mi355x,
     /// mi210, mi100 that it has code for. `mi300x@1600` runs its engine at 1600 MHz instead of the clock that
     /// it holds in long kernels.
-    #[arg(long, value_name = "MODEL[@MHZ]", value_parser = GpuName)]
+    #[arg(long, alias = "arch", value_name = "MODEL[@MHZ]", value_parser = GpuName)]
     pub(crate) gpu: Option<String>,
     /// Devices the program sees.
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=i64::from(host::session::MOST_DEVICES)))]

@@ -39,7 +39,7 @@ pub(crate) struct Judge {
     #[arg(long, value_name = "LAUNCH.toml")]
     pub(crate) launch: Option<PathBuf>,
     /// GPU to emulate; by default the launch file's.
-    #[arg(long, short, value_name = "GPU", value_parser = super::gpu_name::GpuName)]
+    #[arg(long, short, alias = "arch", value_name = "GPU", value_parser = super::gpu_name::GpuName)]
     pub(crate) gpu: Option<String>,
     /// Sets of inputs: random numbers, and other contents of buffers that are files, as in a captured launch.
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]

@@ -16,7 +16,7 @@ pub(crate) struct LaunchTemplate {
     /// Kernel, by linker name or demangled name.
     #[arg(long, short, value_name = "KERNEL")]
     pub(crate) kernel: Option<String>,
-    /// Target, where the file has code for several.
-    #[arg(long, value_name = "TARGET")]
+    /// Target or GPU, where the file has code for several.
+    #[arg(long, alias = "gpu", value_name = "TARGET")]
     pub(crate) arch: Option<String>,
 }

@@ -20,7 +20,7 @@ use view::{Format, Tiles};
   rockhound tile --mnk 4096,4096,4096 --sweep 100,200,300 --format csv")]
 pub(crate) struct Tile {
     /// GPU.
-    #[arg(long, short, value_name = "GPU", default_value = "mi300x", value_parser = GpuName)]
+    #[arg(long, short, alias = "arch", value_name = "GPU", default_value = "mi300x", value_parser = GpuName)]
     pub(crate) gpu: String,
     /// Rows, columns and depth of the product; several for several shapes.
     #[arg(long, value_name = "M,N,K", required = true, value_parser = mnk)]

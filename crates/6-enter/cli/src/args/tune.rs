@@ -44,7 +44,7 @@ pub(crate) struct Tune {
     #[arg(long, value_name = "FOLDER", requires = "program")]
     pub(crate) write: Option<PathBuf>,
     /// GPU to emulate.
-    #[arg(long, short, value_name = "GPU", value_parser = GpuName)]
+    #[arg(long, short, alias = "arch", value_name = "GPU", value_parser = GpuName)]
     pub(crate) gpu: Option<String>,
     /// Where programs run.
     #[arg(long, value_enum, default_value_t = On::Auto, value_name = "PLACE")]

@@ -223,6 +223,35 @@ fn few_kernels_are_cards_and_many_a_table() {
     assert!(listing.contains("s_endpgm") && listing.contains("live"), "{listing}");
 }
 
+/// What people type who know another command.
+#[test]
+fn options_have_the_names_of_other_commands() {
+    let code =
+        format!("{}/../../../examples/vector_copy/vector_copy.gfx942.hsaco", env!("CARGO_MANIFEST_DIR"));
+    for words in [
+        &["inspect", "--arch", "gfx942"][..],
+        &["inspect", "--arch", "mi300x"],
+        &["inspect", "--gpu", "MI300A"],
+        &["launch-template", "--gpu", "mi300x"],
+    ] {
+        let ran = rockhound(&[words, &[&code]].concat());
+        assert!(
+            ran.code == 0 && ran.stdout.contains("vector_copy"),
+            "{words:?}: {} {}",
+            ran.stdout,
+            ran.stderr
+        );
+    }
+    let ran = rockhound(&["inspect", "--gpu", "mi210", &code]);
+    assert!(ran.code == 1 && ran.stderr.contains("gfx942"), "{}", ran.stderr);
+    let ran = rockhound(&["inspect", "--gpu", "nothing", &code]);
+    assert!(ran.code == 64 && ran.stderr.contains("`--arch nothing`"), "{}", ran.stderr);
+    for words in [["occupancy", "--gpu", "mi300x"], ["tile", "--arch", "mi300x"]] {
+        let ran = rockhound(&[&words[..], &["--help"]].concat());
+        assert_eq!(ran.code, 0, "{words:?}: {}", ran.stderr);
+    }
+}
+
 #[test]
 fn rules_are_explained() {
     let list = good(&["explain"]);

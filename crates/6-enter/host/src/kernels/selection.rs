@@ -8,6 +8,17 @@ use codeobj::{Target, Wanted};
 use regex::Regex;
 use std::collections::BTreeSet;
 
+/// The target of `--arch`: as the compiler writes it, or that of a model.
+pub(crate) fn target(arch: &str) -> Result<Target> {
+    let of_model = || Target::parse(::arch::Model::by_name(arch)?.target().name);
+    Target::parse(arch).or_else(of_model).ok_or_else(|| {
+        usage(
+            format!("`--arch {arch}` is no target"),
+            "write it as the compiler does, for example `gfx942` or `gfx90a:xnack-`, or name a GPU: `mi300x`",
+        )
+    })
+}
+
 /// Filter of kernels.
 pub struct Selection {
     name: Option<Regex>,
@@ -37,13 +48,7 @@ impl Selection {
         };
         let mut targets = Vec::new();
         for arch in arch {
-            let target = Target::parse(arch).ok_or_else(|| {
-                usage(
-                    format!("`--arch {arch}` is no target"),
-                    "write it as the compiler does, for example `gfx942` or `gfx90a:xnack-`",
-                )
-            })?;
-            targets.push(target);
+            targets.push(target(arch)?);
         }
         let explicit = !targets.is_empty();
         if !explicit {

@@ -24,6 +24,7 @@ mod native;
 mod occupancy;
 mod passes;
 mod predictions;
+mod printed;
 mod recognize;
 mod recording;
 mod repeats;
@@ -52,7 +53,7 @@ pub use launches::{
 pub use marks::{MARKS_FILE, Marks, TIME};
 pub use merge::merge;
 pub use model::{
-    Ceilings, Counter, Counters, Dispatches, Extra, Generation, Machine, Rank, plain_kernel_name,
+    Ceilings, Counter, Counters, Dispatches, Extra, Generation, Machine, PrintedRow, Rank, plain_kernel_name,
 };
 pub use multiplexed::Multiplexed;
 pub use names::is_level_file;
@@ -126,6 +127,9 @@ pub fn read(folder: &dyn Folder, options: &Options) -> Result<Workload, Error> {
         }
         (Err(Error::NoRecording { .. } | Error::TritonCache), None, Some(traces)) => {
             traces.workload(&files, problems)
+        }
+        (Err(error @ Error::NoRecording { .. }), None, None) => {
+            printed::read(&files).unwrap_or(Err(error))?
         }
         (Err(error), ..) => return Err(error),
     };

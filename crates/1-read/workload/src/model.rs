@@ -31,6 +31,8 @@ pub enum Generation {
     Samples,
     /// Thread traces alone.
     ThreadTrace,
+    /// Text that `analyze` of rocprof-compute or Omniperf printed.
+    Printed,
 }
 
 impl Generation {
@@ -46,6 +48,7 @@ impl Generation {
             Self::Rocpd => "rocpd database",
             Self::Samples => "PC samples",
             Self::ThreadTrace => "thread traces",
+            Self::Printed => "text of rocprof-compute analyze",
         }
     }
 }
@@ -277,6 +280,23 @@ pub struct Extra {
     pub name: String,
     /// Numbers, where the column holds numbers.
     pub values: Values,
+}
+
+/// A row of a panel that a profiler printed.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PrintedRow {
+    /// Number of the panel: 17.
+    pub panel: u16,
+    /// Title of the table.
+    pub table: String,
+    /// Label of the row.
+    pub label: String,
+    /// Mean over the dispatches.
+    pub mean: f64,
+    /// Least and greatest value of a dispatch, where they are printed.
+    pub extremes: Option<(f64, f64)>,
+    /// Unit as printed: `Gb/s`, `Req per wave`.
+    pub unit: String,
 }
 
 /// Measured ceilings of one device, from `roofline.csv`.

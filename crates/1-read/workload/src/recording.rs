@@ -2,7 +2,7 @@
 
 use crate::launches::LaunchNote;
 use crate::marks::Marks;
-use crate::model::{Ceilings, Counters, Dispatches, Extra, Generation, Machine, Rank};
+use crate::model::{Ceilings, Counters, Dispatches, Extra, Generation, Machine, PrintedRow, Rank};
 use crate::multiplexed::Multiplexed;
 use crate::occupancy::Occupancy;
 use crate::predictions::Prediction;
@@ -44,6 +44,8 @@ pub struct Workload {
     pub launches: Vec<LaunchNote>,
     /// Samples of the program counter.
     pub samples: Option<Samples>,
+    /// Means of metrics that were printed in place of counters.
+    pub printed: Vec<PrintedRow>,
     /// Thread traces.
     pub traces: Option<Traces>,
     /// Confidence of each quantity; `None` for a measurement.
@@ -78,6 +80,7 @@ impl Workload {
             occupancy: Vec::new(),
             launches: Vec::new(),
             samples: None,
+            printed: Vec::new(),
             traces: None,
             marks: None,
             multiplexed: None,

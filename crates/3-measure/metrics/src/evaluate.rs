@@ -4,6 +4,7 @@
 //! quotient whose divisor is zero has no value.
 
 mod average;
+mod given;
 mod source;
 mod standing_in;
 mod trust;
@@ -13,6 +14,7 @@ use crate::facts;
 use crate::parse::{Function, Operator};
 use crate::unit::Unit;
 use counters::OfInstances;
+use given::Given;
 use source::{Source, Sources};
 use standing_in::Replaced;
 pub use standing_in::TakenFrom;
@@ -138,6 +140,9 @@ impl<'a> Evaluation<'a> {
 
     /// Whether a metric has a value on the target.
     pub fn defined(&self, metric: &str) -> bool {
+        if self.sources.given.has(metric) {
+            return true;
+        }
         match self.sources.standing_in.metric(metric) {
             Some(replaced) => replaced.value.is_ok(),
             None => self.compiled.defined(metric),
@@ -210,12 +215,19 @@ impl<'a> Evaluation<'a> {
 
     /// The value of every dispatch, `None` where it has none.
     pub fn dispatches(&self, metric: &str) -> Result<Vec<Option<f64>>, Missing> {
+        if self.sources.given.has(metric) {
+            return given::mean_alone();
+        }
         let (node, _) = self.prepare(metric, 0)?;
         Ok(self.column(&node, 0).into_iter().map(|v| v.is_finite().then_some(v)).collect())
     }
 
     /// Least and greatest value of a dispatch.
     pub fn extremes(&self, metric: &str) -> (Value, Value) {
+        if let Some(Ok(given)) = self.given(metric) {
+            let (least, most) = given.extremes.unzip();
+            return (given::extreme(least), given::extreme(most));
+        }
         match self.known(metric, 0) {
             Ok(values) => {
                 let least = values.iter().copied().fold(f64::INFINITY, f64::min);
@@ -228,12 +240,18 @@ impl<'a> Evaluation<'a> {
 
     /// Minimum, first quartile, median, third quartile, maximum over the dispatches.
     pub fn quartiles(&self, metric: &str, channel: u32) -> Result<[f64; 5], Missing> {
+        if self.sources.given.has(metric) {
+            return given::mean_alone();
+        }
         let mut values = self.known(metric, channel)?;
         Ok([0.0, 0.25, 0.5, 0.75, 1.0].map(|q| quantile(&mut values, q)))
     }
 
     /// Standard deviation over the dispatches, of a sample.
     pub fn deviation(&self, metric: &str) -> Value {
+        if self.sources.given.has(metric) {
+            return given::mean_alone();
+        }
         let values = self.known(metric, 0)?;
         let n = values.len() as f64;
         if n < 2.0 {
@@ -262,10 +280,20 @@ impl<'a> Evaluation<'a> {
         let Some(Ready { value, .. }) = self.compiled.metrics.get(metric) else {
             return Err(Missing::Definition(metric.to_owned()));
         };
+        if let Some(given) = self.given(metric) {
+            return Ok((Arc::new(Node::Constant(given?.mean)), 0));
+        }
         let value = self.sources.standing_in.metric(metric).map_or(value, |replaced| &replaced.value);
         let t = value.as_ref().or_else(|reason| missing(reason.clone()))?;
         let (node, degree) = self.divided(t)?;
         Ok((self.sources.in_one_pass(&self.compiled.leaves, node), degree))
+    }
+
+    /// A metric that was printed, if all dispatches are evaluated; `None` if it was not.
+    fn given(&self, metric: &str) -> Option<Result<Given, Missing>> {
+        let given = self.sources.given.get(metric, self.settings.norm)?;
+        let are_all = self.rows.len() == self.workload.dispatches.len();
+        Some(if are_all { given } else { given::of_all_dispatches() })
     }
 
     fn divided(&self, t: &Typed) -> Result<(Arc<Node>, i8), Missing> {

@@ -141,7 +141,10 @@ fn report(path: &Path) -> Option<Kind> {
 
 fn counters(path: &Path) -> Option<Kind> {
     let read = recording::read(&Source::from(path.to_owned())).ok()?;
-    let says = !read.counters.is_empty() || read.samples.is_some() || read.traces.is_some();
+    let says = !read.counters.is_empty()
+        || !read.printed.is_empty()
+        || read.samples.is_some()
+        || read.traces.is_some();
     // A table of times is a timeline too.
     says.then(|| Kind::read_by("a recording of counters", "rockhound analyze -p")).flatten()
 }

@@ -106,7 +106,11 @@ fn is_table(path: &Path) -> bool {
 }
 
 fn says_more_than_times(it: &Workload) -> bool {
-    !it.counters.is_empty() || it.samples.is_some() || it.traces.is_some() || it.machine.emulator().is_some()
+    !it.counters.is_empty()
+        || !it.printed.is_empty()
+        || it.samples.is_some()
+        || it.traces.is_some()
+        || it.machine.emulator().is_some()
 }
 
 /// Traces among files of a folder.

@@ -24,8 +24,15 @@ const COUNTER: u64 = 4;
 /// The highest number of a packet's field that is plausible.
 const FIELDS: u64 = 1000;
 
+/// Bytes of which a trace has one that is no letter.
+const LETTERS: usize = 256;
+
 /// Whether bytes begin like a trace: a packet of fields with plausible numbers.
 pub(crate) fn is_trace(head: &[u8]) -> bool {
+    // A line end and blanks are a packet, too.
+    if head.iter().take(LETTERS).all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace()) {
+        return false;
+    }
     let mut packets = fields(head);
     match packets.next() {
         Some(first) if first.number == 1 => {

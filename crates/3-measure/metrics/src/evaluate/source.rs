@@ -4,6 +4,7 @@
 //! its time in the pass whose counters are divided.
 
 use super::Window;
+use super::given::AllGiven;
 use super::standing_in::StandingIn;
 use crate::compile::{Compiled, Leaf, Node, facts_of, leaves_of};
 use crate::facts::{self, PROPERTIES, Property};
@@ -64,6 +65,8 @@ pub(super) struct Sources<'w> {
     windows: Vec<(usize, u16, usize)>,
     /// Substitutes for absent counters.
     pub(super) standing_in: StandingIn,
+    /// Metrics that were printed.
+    pub(super) given: AllGiven,
 }
 
 impl<'w> Sources<'w> {
@@ -86,7 +89,8 @@ impl<'w> Sources<'w> {
         let complete = |node: &Node| complete(node, &list, &workload.machine);
         let recorded = |name: &str| names.get(name).map_or(name, |it| it.name.as_str()).to_string();
         let standing_in = StandingIn::choose(compiled, &complete, &recorded);
-        Sources { list, pass, windows, standing_in }
+        let given = AllGiven::of(workload, compiled, window, rate(compiled, workload).unwrap_or(f64::NAN));
+        Sources { list, pass, windows, standing_in, given }
     }
 
     /// Index of the definition of the leaf at a list index.

@@ -9,3 +9,4 @@ mod definitions;
 mod derived;
 mod older;
 mod oracle;
+mod printed;

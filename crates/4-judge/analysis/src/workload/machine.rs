@@ -60,7 +60,7 @@ pub fn models(machine: &Machine) -> Vec<&'static Model> {
         words.find_map(Model::by_name)
     });
     let Some(target) = machine.target().and_then(Target::by_name) else {
-        return named.into_iter().collect();
+        return named.map_or_else(|| of_size(machine), |it| vec![it]);
     };
     if let Some(model) = named.filter(|m| m.target().name == target.name) {
         return vec![model];
@@ -69,6 +69,17 @@ pub fn models(machine: &Machine) -> Vec<&'static Model> {
     Model::of_target(target)
         .filter(|m| cus.is_none_or(|cus| cus == f64::from(m.compute_units.value)))
         .collect()
+}
+
+/// Models with the recorded number of compute units, and the clock if it is recorded, of a recording that names none.
+fn of_size(machine: &Machine) -> Vec<&'static Model> {
+    let Some(units) = machine.number("cu_per_gpu") else { return Vec::new() };
+    let clock = machine.number(ENGINE_CLOCK);
+    let is_it = |it: &&Model| {
+        f64::from(it.compute_units.value) == units
+            && clock.is_none_or(|clock| clock == f64::from(it.engine_mhz.value))
+    };
+    Model::names().filter_map(Model::by_name).filter(is_it).collect()
 }
 
 /// Facts that follow from others, or that no data sheet has.

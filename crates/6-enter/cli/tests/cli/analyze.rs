@@ -386,3 +386,45 @@ fn the_command_gives_the_references_averages() {
     }
     assert!(compared > 300, "{compared}");
 }
+
+/// What the vendor's tool printed, within the text of somebody who asks about it.
+#[test]
+fn a_pasted_report_is_a_recording_as_far_as_it_goes() {
+    let dir = folder("analyze-pasted");
+    let text = "My kernel is slow, this is what I get on an MI210:\n```\n\
+        0. Top Stats\n0.1 Top Kernels\n\
+        ╒════╤═══════════════╤═════════╤═══════════╤════════════╤══════════════╤════════╕\n\
+        │    │ Kernel_Name   │   Count │   Sum(ns) │   Mean(ns) │   Median(ns) │    Pct │\n\
+        ╞════╪═══════════════╪═════════╪═══════════╪════════════╪══════════════╪════════╡\n\
+        │  0 │ slow(float*)  │    4.00 │ 400000.00 │  100000.00 │    100000.00 │ 100.00 │\n\
+        ╘════╧═══════════════╧═════════╧═══════════╧════════════╧══════════════╧════════╛\n\
+        2. System Speed-of-Light\n2.1 Speed-of-Light\n\
+        ╒═══════════╤═══════════════════╤══════════╤═════════╤══════════╤═══════════════╕\n\
+        │ Metric_ID │ Metric            │      Avg │ Unit    │     Peak │   Pct of Peak │\n\
+        ╞═══════════╪═══════════════════╪══════════╪═════════╪══════════╪═══════════════╡\n\
+        │ 2.1.8     │ Active CUs        │   104.00 │ Cus     │   104.00 │        100.00 │\n\
+        ├───────────┼───────────────────┼──────────┼─────────┼──────────┼───────────────┤\n\
+        │ 2.1.22    │ L2-Fabric Read BW │  1100.00 │ Gb/s    │  1638.40 │         67.14 │\n\
+        ├───────────┼───────────────────┼──────────┼─────────┼──────────┼───────────────┤\n\
+        │ 2.1.23    │ L2-Fabric Write BW│   300.00 │ Gb/s    │  1638.40 │         18.31 │\n\
+        ╘═══════════╧═══════════════════╧══════════╧═════════╧══════════╧═══════════════╛\n```\n";
+    let path = dir.join("question.md").display().to_string();
+    std::fs::write(&path, text).unwrap();
+    for words in [&["analyze", &path][..], &["analyze", "-p", &path]] {
+        let report: serde_json::Value =
+            serde_json::from_str(&good(&[words, &["--format", "json"]].concat())).unwrap();
+        assert_eq!(report["inputs"][0]["target"], "gfx90a", "{report}");
+        let text = report.to_string();
+        assert!(text.contains("text of rocprof-compute analyze") && text.contains("1400"), "{text}");
+    }
+    let text = good(&["guide", &path]);
+    assert!(text.contains("HBM") && text.contains("1400 GB/s"), "{text}");
+    let refused = rockhound(&["trace", &path]);
+    assert!(refused.code == 1 && refused.stderr.contains("rockhound analyze"), "{}", refused.stderr);
+    // The same of two kernels is a verdict on neither.
+    let row = "│  0 │ slow(float*)  │    4.00 │ 400000.00 │  100000.00 │    100000.00 │ 100.00 │\n";
+    let two = format!("{row}{}", row.replace("slow", "fast"));
+    std::fs::write(&path, std::fs::read_to_string(&path).unwrap().replace(row, &two)).unwrap();
+    let text = good(&["analyze", &path]);
+    assert!(text.contains("what stops it cannot be said") && !text.contains("bound by"), "{text}");
+}

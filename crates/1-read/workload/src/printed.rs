@@ -1,0 +1,453 @@
+//! Tables that `rocprof-compute analyze` and `omniperf analyze` print, as people paste them into reports.
+//!
+//! A row is a mean over all selected dispatches, with two decimals. Counters are not printed, so nothing is computed
+//! here: the row is the value of the metric of that name.
+
+use crate::folder::Files;
+use crate::headers;
+use crate::model::{Dispatches, Generation, Machine, PrintedRow};
+use crate::problem::{Error, Problem};
+use crate::recording::Workload;
+use crate::values::Values;
+use view::{NoteKind, counted};
+
+/// Frame of a table's cells.
+const BAR: char = '│';
+/// Begin of the lines between rows: of a table, below its header, between rows, at its end.
+const RULES: [char; 4] = ['╒', '╞', '├', '╘'];
+/// Most dispatches that are made of printed calls.
+const MOST: f64 = 1e6;
+/// Headings of the mean.
+const MEANS: [&str; 3] = ["Avg", "Value", "Mean"];
+/// Name of a kernel where none is printed.
+const NO_KERNEL: &str = "(kernels that are not printed)";
+
+/// Whether a text has such tables.
+fn is(text: &str) -> bool {
+    text.lines().any(|line| line.contains(BAR) && ["Metric", "Sum("].iter().any(|it| line.contains(it)))
+}
+
+/// Reads the file that was asked for, if it is such a text.
+pub(crate) fn read(files: &Files<'_>) -> Option<Result<Workload, Error>> {
+    let named = files.named();
+    let [file] = &named[..] else { return None };
+    let bytes = files.bytes(file).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    if !is(&text) {
+        return None;
+    }
+    let mut page = Page::default();
+    for (at, line) in text.lines().enumerate() {
+        page.line(at as u64 + 1, &plain(line));
+    }
+    page.end_table();
+    Some(page.workload(file))
+}
+
+/// A line without what colours it.
+fn plain(line: &str) -> String {
+    let mut parts = line.split("\u{1b}[");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |line, part| line + part.split_once('m').map_or(part, |it| it.1))
+}
+
+/// What is read, line by line.
+#[derive(Default)]
+struct Page {
+    panel: u16,
+    title: String,
+    grid: Option<Grid>,
+    machine: Machine,
+    kernels: Vec<Kernel>,
+    /// Kernels of the list of dispatches.
+    listed: Vec<Kernel>,
+    rows: Vec<PrintedRow>,
+    /// Peaks of the overview, by label.
+    peaks: Vec<(String, f64)>,
+    /// Rows that are cut off, with the first one's line.
+    cut: Option<(u64, u64)>,
+    /// Rows without a number.
+    empty: u64,
+    /// Titles of tables that are not used.
+    others: Vec<String>,
+    /// Line in which another report begins, of which nothing is read.
+    next: Option<u64>,
+}
+
+/// A kernel of the table of kernels.
+struct Kernel {
+    name: String,
+    calls: f64,
+    /// 0 where it is not printed.
+    mean_ns: f64,
+}
+
+/// A table while it is read.
+#[derive(Default)]
+struct Grid {
+    header: Vec<String>,
+    rows: Vec<Vec<String>>,
+    /// The row goes on in the next line.
+    open: bool,
+}
+
+impl Page {
+    fn line(&mut self, at: u64, line: &str) {
+        let line = line.trim();
+        let Some(first) = line.chars().next().filter(|_| self.next.is_none()) else { return };
+        if first == RULES[0] {
+            self.end_table();
+            self.grid = Some(Grid::default());
+        } else if first == RULES[3] {
+            self.end_table();
+        } else if RULES.contains(&first) {
+            self.grid.iter_mut().for_each(|it| it.open = false);
+        } else if let Some(inner) = line.strip_prefix(BAR) {
+            let Some(grid) = &mut self.grid else { return };
+            match inner.strip_suffix(BAR) {
+                Some(inner) => grid.add(inner),
+                None => {
+                    grid.open = false;
+                    self.cut = Some(self.cut.map_or((1, at), |(rows, first)| (rows + 1, first)));
+                }
+            }
+        } else if let Some((panel, table, title)) = heading(line) {
+            self.end_table();
+            let is_first = self.kernels.is_empty() && self.rows.is_empty();
+            if panel == 0 && table.is_none() && !is_first {
+                self.next = Some(at);
+                return;
+            }
+            self.panel = panel;
+            self.title = title.to_owned();
+        }
+    }
+
+    /// Uses the table that ends.
+    fn end_table(&mut self) {
+        let Some(mut grid) = self.grid.take() else { return };
+        for cell in grid.rows.iter_mut().flatten().chain(&mut grid.header) {
+            *cell = cell.split_whitespace().collect::<Vec<_>>().join(" ");
+        }
+        let at = |name: &str| grid.header.iter().position(|it| it == name);
+        let begins = |name: &str| grid.header.iter().position(|it| it.starts_with(name));
+        let title = || match self.title.is_empty() {
+            true => grid.header.iter().filter(|it| !it.is_empty()).cloned().collect::<Vec<_>>().join(" and "),
+            false => self.title.clone(),
+        };
+        if let (Some(name), Some(calls), Some(mean)) = (begins("Kernel"), at("Count"), begins("Mean(")) {
+            self.kernels(&grid, (name, calls, mean));
+        } else if let (Some(name), Some(_)) = (begins("Kernel"), at("Dispatch_ID")) {
+            self.listed(&grid, name);
+        } else if at("Info") == Some(1) {
+            self.machine(&grid);
+        } else if let (Some(label), Some(mean)) = (at("Metric"), MEANS.iter().find_map(|it| at(it))) {
+            let (unit, least, most) = (begins("Unit"), at("Min"), at("Max"));
+            for row in &grid.rows {
+                let number =
+                    |at: Option<usize>| row.get(at?)?.parse::<f64>().ok().filter(|it| it.is_finite());
+                let Some(mean) = number(Some(mean)) else {
+                    self.empty += 1;
+                    continue;
+                };
+                let text = |at: usize| row.get(at).cloned().unwrap_or_default();
+                if let (2, Some(peak)) = (self.panel, number(at("Peak"))) {
+                    self.peaks.push((text(label), peak));
+                }
+                self.rows.push(PrintedRow {
+                    panel: self.panel,
+                    table: self.title.clone(),
+                    label: text(label),
+                    mean,
+                    extremes: number(least).zip(number(most)),
+                    unit: unit.map(text).unwrap_or_default(),
+                });
+            }
+        } else if !grid.header.is_empty() {
+            let title = title();
+            self.others.push(title);
+        }
+    }
+
+    fn kernels(&mut self, grid: &Grid, (name, calls, mean): (usize, usize, usize)) {
+        // The same table again is of another recording, or of the same with other columns.
+        if !self.kernels.is_empty() {
+            return;
+        }
+        let unit = grid.header[mean].trim_start_matches("Mean(").trim_end_matches(')');
+        let scale = match unit {
+            "s" => 1e9,
+            "ms" => 1e6,
+            "us" => 1e3,
+            _ => 1.0,
+        };
+        for row in &grid.rows {
+            let number =
+                |at: usize| row.get(at)?.parse::<f64>().ok().filter(|it| it.is_finite() && *it > 0.0);
+            let (Some(name), Some(calls), Some(mean)) = (row.get(name), number(calls), number(mean)) else {
+                self.empty += 1;
+                continue;
+            };
+            self.kernels.push(Kernel { name: name.clone(), calls: calls.round(), mean_ns: mean * scale });
+        }
+    }
+
+    /// The list of dispatches, which tells the kernels where their table is not printed.
+    fn listed(&mut self, grid: &Grid, name: usize) {
+        for name in grid.rows.iter().filter_map(|it| it.get(name)) {
+            match self.listed.iter_mut().find(|it| it.name == *name) {
+                Some(kernel) => kernel.calls += 1.0,
+                None => self.listed.push(Kernel { name: name.clone(), calls: 1.0, mean_ns: 0.0 }),
+            }
+        }
+    }
+
+    fn machine(&mut self, grid: &Grid) {
+        for row in &grid.rows {
+            let [name, value, ..] = &row[..] else { continue };
+            let plain =
+                headers::MACHINE.iter().find(|(it, other)| it == name || other.contains(&name.as_str()));
+            let name = plain.map_or(name.as_str(), |it| it.0).to_owned();
+            self.machine.facts.entry(name).or_insert_with(|| value.clone());
+        }
+    }
+
+    fn workload(self, file: &str) -> Result<Workload, Error> {
+        let mut kernels = if self.kernels.is_empty() { self.listed } else { self.kernels };
+        if kernels.is_empty() && self.rows.is_empty() {
+            return Err(Error::NoRecording { files: 1, some: file.to_owned() });
+        }
+        let mut w = Workload::empty(Generation::Printed);
+        let mut problem = |kind, message: String, consequence: &str| {
+            w.problems.push(Problem {
+                kind,
+                file: file.to_owned(),
+                line: None,
+                column: None,
+                rows: 0,
+                message,
+                consequence: consequence.to_owned(),
+            });
+        };
+        if let Some(line) = self.next {
+            let message = format!("another report begins in line {line}");
+            problem(NoteKind::Warning, message, "it is not read; give each report a file of its own");
+        }
+        if let Some((rows, line)) = self.cut {
+            problem(
+                NoteKind::Error,
+                format!("{} cut off, the first in line {line}", counted(rows, "row")),
+                "they are left out",
+            );
+        }
+        let calls: f64 = kernels.iter().map(|it| it.calls).sum();
+        if calls > MOST {
+            problem(
+                NoteKind::Error,
+                format!("{calls} calls of kernels"),
+                "each kernel has one dispatch, of the mean time",
+            );
+            kernels.iter_mut().for_each(|it| it.calls = 1.0);
+        }
+        let read = format!(
+            "{} of tables that `analyze` printed, with two decimals",
+            counted(self.rows.len(), "value")
+        );
+        let is_timed = kernels.iter().any(|it| it.mean_ns > 0.0);
+        let several = match kernels.len() {
+            0 | 1 if is_timed => "means over all its dispatches, each of which is given the mean time",
+            0 | 1 => "means over all its dispatches; their times are not printed",
+            _ => "means over all kernels, so none is of one kernel; print them with `-k` for a verdict",
+        };
+        problem(NoteKind::Info, read, several);
+        if self.empty > 0 {
+            problem(
+                NoteKind::Info,
+                format!("{} without a number", counted(self.empty, "row")),
+                "not recorded where they were printed",
+            );
+        }
+        if !self.others.is_empty() {
+            problem(NoteKind::Info, format!("not used: {}", self.others.join(", ")), "");
+        }
+        if kernels.is_empty() {
+            kernels.push(Kernel { name: NO_KERNEL.to_owned(), calls: 1.0, mean_ns: 0.0 });
+        }
+        w.dispatches = dispatches(&kernels);
+        w.kernels = kernels.into_iter().map(|it| it.name).collect();
+        w.machine = self.machine;
+        add_peaks(&mut w.machine, &self.peaks);
+        w.printed = self.rows;
+        w.sources.push(file.to_owned());
+        Ok(w)
+    }
+}
+
+/// Operations of a CU's vector units in a cycle, as the overview counts its peak: a multiply-add per lane of four units.
+const VECTOR_OPERATIONS: f64 = 128.0;
+
+/// Facts of the machine that follow from the peaks, where its own table is not printed.
+fn add_peaks(machine: &mut Machine, peaks: &[(String, f64)]) {
+    let peak = |label: &str| peaks.iter().find(|it| it.0 == label).map(|it| it.1).filter(|it| *it > 0.0);
+    let Some(units) = peak("Active CUs").or_else(|| machine.number("cu_per_gpu")) else { return };
+    let mut add = |fact: &str, value: f64| {
+        machine.facts.entry(fact.to_owned()).or_insert_with(|| value.to_string());
+    };
+    add("cu_per_gpu", units);
+    if let Some(operations) = peak("VALU FLOPs") {
+        add("max_sclk", (1000.0 * operations / (units * VECTOR_OPERATIONS)).round());
+    }
+}
+
+/// Panel, table and title of a line such as `17.2 L2 - Fabric Transactions`.
+fn heading(line: &str) -> Option<(u16, Option<u16>, &str)> {
+    let (number, title) = line.split_once(' ')?;
+    match number.split_once('.')? {
+        (panel, "") => Some((panel.parse().ok()?, None, title.trim())),
+        (panel, table) => Some((panel.parse().ok()?, Some(table.parse().ok()?), title.trim())),
+    }
+}
+
+impl Grid {
+    /// Adds a line of cells: a row, or more of the row before it.
+    fn add(&mut self, line: &str) {
+        let cells: Vec<&str> = line.split(BAR).collect();
+        let goes_on = self.open && cells.first().is_some_and(|it| it.trim().is_empty());
+        let row = match (goes_on, self.rows.last_mut()) {
+            (true, Some(row)) => row,
+            (true, None) => &mut self.header,
+            (false, _) if self.header.is_empty() => &mut self.header,
+            (false, _) => {
+                self.rows.push(Vec::new());
+                let Some(row) = self.rows.last_mut() else { return };
+                row
+            }
+        };
+        row.resize(row.len().max(cells.len()), String::new());
+        for (have, more) in row.iter_mut().zip(&cells) {
+            // Names are broken where their column ends, also within a word.
+            let inner = more.strip_prefix(' ').unwrap_or(more);
+            have.push_str(inner.strip_suffix(' ').unwrap_or(inner));
+        }
+        self.open = true;
+    }
+}
+
+/// Dispatches of the mean time, one after the other.
+fn dispatches(kernels: &[Kernel]) -> Dispatches {
+    let mut out = Dispatches::default();
+    let mut now = 0i64;
+    let mut fractions = Values::new();
+    for (kernel, it) in kernels.iter().enumerate() {
+        for _ in 0..it.calls as u64 {
+            let is_timed = it.mean_ns > 0.0;
+            out.id.push(out.id.len() as u64);
+            out.kernel.push(u32::try_from(kernel).unwrap_or(u32::MAX));
+            out.gpu.push(0);
+            out.start.push(is_timed.then_some(now));
+            now = now.saturating_add(it.mean_ns as i64);
+            out.end.push(is_timed.then_some(now));
+            fractions.push(Some(it.mean_ns.fract()), out.id.len() - 1);
+        }
+    }
+    let none: Values = (0..out.id.len()).map(|_| None).collect();
+    out.end_fraction = fractions;
+    out.start_fraction = (0..out.id.len()).map(|_| Some(0.0)).collect();
+    for sizes in [
+        &mut out.grid,
+        &mut out.workgroup,
+        &mut out.lds,
+        &mut out.scratch,
+        &mut out.arch_vgpr,
+        &mut out.accum_vgpr,
+        &mut out.sgpr,
+    ] {
+        sizes.clone_from(&none);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Options;
+    use std::collections::BTreeMap;
+
+    const REPORT: &str = "\u{1b}[32mINFO\u{1b}[0m Analysis mode = cli\n\
+        0. Top Stats\n0.1 Top Kernels\n\
+        ╒════╤══════════════╤═════════╤═══════════╤════════════╕\n\
+        │    │ Kernel_Name  │   Count │   Sum(us) │   Mean(us) │\n\
+        ╞════╪══════════════╪═════════╪═══════════╪════════════╡\n\
+        │  0 │ f(int,       │    3.00 │     30.75 │      10.25 │\n\
+        │    │ abcdefghijkl │         │           │            │\n\
+        │    │ m)           │         │           │            │\n\
+        ╘════╧══════════════╧═════════╧═══════════╧════════════╛\n\
+        2. System Speed-of-Light\n2.1 Speed-of-Light\n\
+        ╒═════════╤════════════╤═════════╤═════════╤══════════╤═══════╕\n\
+        │ Index   │ Metric     │   Value │ Unit    │     Peak │   PoP │\n\
+        ╞═════════╪════════════╪═════════╪═════════╪══════════╪═══════╡\n\
+        │ 2.1.0   │ VALU FLOPs │  100.50 │ Gflop   │ 22630.40 │  0.44 │\n\
+        │ 2.1.9   │ Active CUs │   70    │ Cus     │   104.00 │ 67.31 │\n\
+        │ 2.1.10  │ IPC        │         │ Instr   │     5.00 │       │\n\
+        │ 2.1.11  │ Cut        │   12\n\
+        ╘═════════╧════════════╧═════════╧═════════╧══════════╧═══════╛\n\
+        16.2 Stalls\n\
+        ╒═════════╤════════════╤═══════╕\n\
+        │ Index   │ Metric     │   Min │\n\
+        ╞═════════╪════════════╪═══════╡\n\
+        │ 16.2.0  │ Stalled    │  1.00 │\n\
+        ╘═════════╧════════════╧═══════╛\n\
+        17.3 L2 Cache Accesses\n\
+        ╒═════════╤════════════╤═══════╤═══════╤═══════╤══════════════╕\n\
+        │ Index   │ Metric     │   Avg │   Min │   Max │ Unit         │\n\
+        ╞═════════╪════════════╪═══════╪═══════╪═══════╪══════════════╡\n\
+        │ 17.3.1  │ Req        │  2.50 │  1.00 │  4.00 │ Req per wave │\n";
+
+    fn report(text: &str) -> Result<Workload, Error> {
+        let files = BTreeMap::from([("report.txt".to_owned(), text.as_bytes().to_vec())]);
+        crate::read(&files, &Options::default())
+    }
+
+    #[test]
+    fn kernels_facts_and_rows_are_read() {
+        let w = report(REPORT).unwrap();
+        assert_eq!(w.generation, Generation::Printed);
+        assert_eq!(w.kernels, ["f(int, abcdefghijklm)"]);
+        assert_eq!((w.dispatches.len(), w.dispatches.duration(2)), (3, Some(10_250.0)));
+        assert_eq!(
+            (w.machine.number("cu_per_gpu"), w.machine.number("max_sclk")),
+            (Some(104.0), Some(1700.0))
+        );
+        let rows: Vec<_> =
+            w.printed.iter().map(|it| (it.panel, it.label.as_str(), it.mean, it.extremes)).collect();
+        let expected = [
+            (2, "VALU FLOPs", 100.5, None),
+            (2, "Active CUs", 70.0, None),
+            (17, "Req", 2.5, Some((1.0, 4.0))),
+        ];
+        assert_eq!(rows, expected);
+        assert_eq!(w.printed[2].unit, "Req per wave");
+        let cut = w.problems.iter().find(|it| it.kind == NoteKind::Error).unwrap();
+        assert!(cut.message.contains("in line 19"), "{cut}");
+        assert!(w.problems.iter().any(|it| it.message.contains("not used: Stalls")), "{:?}", w.problems);
+    }
+
+    #[test]
+    fn a_second_report_is_named_and_not_mixed_in() {
+        let second = REPORT.replace("2.50", "9.50").replace("3.00", "8.00").replace(" Req ", " Hits");
+        let w = report(&format!("{REPORT}\n{second}")).unwrap();
+        assert_eq!((w.dispatches.len(), w.printed.len()), (3, 3));
+        let note = w.problems.iter().find(|it| it.kind == NoteKind::Warning).unwrap();
+        assert!(note.message.contains("line 34"), "{note}");
+    }
+
+    #[test]
+    fn any_cut_of_the_text_is_read_or_refused() {
+        for end in (0..REPORT.len()).filter(|it| REPORT.is_char_boundary(*it)) {
+            let _ = report(&REPORT[..end]);
+        }
+        assert!(report("│ Metric\n").is_err());
+        let many = REPORT.replace("   3.00", "9e300");
+        assert_eq!(report(&many).unwrap().dispatches.len(), 1);
+    }
+}

@@ -1,14 +1,18 @@
-//! Tables that `rocprof-compute analyze` and `omniperf analyze` print, as people paste them into reports.
+//! Tables that `rocprof-compute analyze` and `omniperf analyze` print, as people paste them into reports, or save as a
+//! folder of CSV files (`--save-dfs`).
 //!
-//! A row is a mean over all selected dispatches, with two decimals. Counters are not printed, so nothing is computed
-//! here: the row is the value of the metric of that name.
+//! A row is a mean over all selected dispatches. Counters are not printed: the row is the value of the metric of that
+//! name, which `metrics` finds.
 
 use crate::folder::Files;
 use crate::headers;
 use crate::model::{Dispatches, Generation, Machine, PrintedRow};
-use crate::problem::{Error, Problem};
+use crate::names::last;
+use crate::problem::{Error, Problem, Problems};
 use crate::recording::Workload;
+use crate::table::{self, Want};
 use crate::values::Values;
+use sorting::Sort;
 use view::{NoteKind, counted};
 
 /// Frame of a table's cells.
@@ -27,21 +31,60 @@ fn is(text: &str) -> bool {
     text.lines().any(|line| line.contains(BAR) && ["Metric", "Sum("].iter().any(|it| line.contains(it)))
 }
 
-/// Reads the file that was asked for, if it is such a text.
+/// Reads the file that was asked for, if it is such a text, or a folder of such tables.
 pub(crate) fn read(files: &Files<'_>) -> Option<Result<Workload, Error>> {
     let named = files.named();
-    let [file] = &named[..] else { return None };
+    let [file] = &named[..] else { return saved(files) };
     let bytes = files.bytes(file).ok()?;
     let text = String::from_utf8_lossy(&bytes);
     if !is(&text) {
-        return None;
+        return saved(files);
     }
     let mut page = Page::default();
     for (at, line) in text.lines().enumerate() {
         page.line(at as u64 + 1, &plain(line));
     }
     page.end_table();
-    Some(page.workload(file))
+    Some(page.workload(vec![file.clone()]))
+}
+
+/// Reads tables that were saved, each in a file with its number: `17.1_L2_Speed-of-Light.csv`.
+fn saved(files: &Files<'_>) -> Option<Result<Workload, Error>> {
+    let mut tables: Vec<((u16, u16), String)> =
+        files.names().filter_map(|name| Some((number(name)?, name.to_owned()))).collect();
+    tables.in_order_by_key(|it| it.0);
+    let mut page = Page::default();
+    let mut problems = Problems::default();
+    for ((panel, _), name) in &tables {
+        let want = |_: &str, _: &[u8]| Want::Text;
+        let read =
+            files.bytes(name).and_then(|it| table::read(name, &it, &str::to_string, &want, &mut problems));
+        let Ok(table) = read else {
+            problems.error(name, "no table", "it is left out");
+            continue;
+        };
+        page.panel = *panel;
+        let stem = last(name).trim_end_matches(".csv");
+        page.title = stem.split_once('_').map_or(stem, |it| it.1).replace('_', " ");
+        let cell = |name: &str, row: usize| table.text(name).map_or("", |it| it.get(row)).replace('\n', "");
+        let rows =
+            (0..table.rows).map(|row| table.names.iter().map(|name| cell(name, row)).collect()).collect();
+        page.grid = Some(Grid { header: table.names.clone(), rows, open: false });
+        page.end_table();
+    }
+    let names: Vec<String> = tables.into_iter().map(|it| it.1).collect();
+    let mut read = (!page.rows.is_empty()).then(|| page.workload(names))?;
+    if let Ok(workload) = &mut read {
+        workload.problems.extend(problems.list);
+    }
+    Some(read)
+}
+
+/// The number of a table in the name of its file.
+fn number(name: &str) -> Option<(u16, u16)> {
+    let (panel, rest) = last(name).strip_suffix(".csv")?.split_once('.')?;
+    let table = rest.split('_').next()?;
+    Some((panel.parse().ok()?, table.parse().ok()?))
 }
 
 /// A line without what colours it.
@@ -141,6 +184,10 @@ impl Page {
             self.listed(&grid, name);
         } else if at("Info") == Some(1) {
             self.machine(&grid);
+        } else if at("Info") == Some(0) {
+            // Saved without the names of the facts.
+            let target = grid.rows.iter().flatten().find(|it| it.starts_with("gfx") && !it.contains(' '));
+            self.machine.facts.extend(target.map(|it| ("gpu_arch".to_owned(), it.clone())));
         } else if let (Some(label), Some(mean)) = (at("Metric"), MEANS.iter().find_map(|it| at(it))) {
             let (unit, least, most) = (begins("Unit"), at("Min"), at("Max"));
             for row in &grid.rows {
@@ -165,7 +212,9 @@ impl Page {
             }
         } else if !grid.header.is_empty() {
             let title = title();
-            self.others.push(title);
+            if !self.others.contains(&title) {
+                self.others.push(title);
+            }
         }
     }
 
@@ -212,7 +261,8 @@ impl Page {
         }
     }
 
-    fn workload(self, file: &str) -> Result<Workload, Error> {
+    fn workload(self, files: Vec<String>) -> Result<Workload, Error> {
+        let file = files.first().map_or("", String::as_str);
         let mut kernels = if self.kernels.is_empty() { self.listed } else { self.kernels };
         if kernels.is_empty() && self.rows.is_empty() {
             return Err(Error::NoRecording { files: 1, some: file.to_owned() });
@@ -250,7 +300,7 @@ impl Page {
             kernels.iter_mut().for_each(|it| it.calls = 1.0);
         }
         let read = format!(
-            "{} of tables that `analyze` printed, with two decimals",
+            "{} of tables that `analyze` printed or saved, as they are rounded there",
             counted(self.rows.len(), "value")
         );
         let is_timed = kernels.iter().any(|it| it.mean_ns > 0.0);
@@ -278,7 +328,7 @@ impl Page {
         w.machine = self.machine;
         add_peaks(&mut w.machine, &self.peaks);
         w.printed = self.rows;
-        w.sources.push(file.to_owned());
+        w.sources = files;
         Ok(w)
     }
 }
@@ -430,6 +480,32 @@ mod tests {
         let cut = w.problems.iter().find(|it| it.kind == NoteKind::Error).unwrap();
         assert!(cut.message.contains("in line 19"), "{cut}");
         assert!(w.problems.iter().any(|it| it.message.contains("not used: Stalls")), "{:?}", w.problems);
+    }
+
+    #[test]
+    fn saved_tables_are_read_from_their_folder() {
+        let files = [
+            (
+                "0.1_Top_Kernels.csv",
+                "Kernel_Name,Count,Sum(ns),Mean(ns),Median(ns),Pct\n\"f(int, \nint)\",2.0,20.0,10.0,10.0,100.0\n",
+            ),
+            ("1.1.csv", "Info\npath\ngfx942\n"),
+            ("17.1_L2_Speed-of-Light.csv", "Metric,Avg,Unit\nUtilization,56.25,Pct\nHit Rate,,Pct\n"),
+            ("notes.csv", "a,b\n1,2\n"),
+        ];
+        let files: BTreeMap<String, Vec<u8>> =
+            files.iter().map(|it| (it.0.to_owned(), it.1.as_bytes().to_vec())).collect();
+        let w = crate::read(&files, &Options::default()).unwrap();
+        assert_eq!(
+            (w.kernels[0].as_str(), w.dispatches.len(), w.machine.target()),
+            ("f(int, int)", 2, Some("gfx942"))
+        );
+        let row = &w.printed[0];
+        assert_eq!(
+            (row.panel, row.table.as_str(), row.mean, w.printed.len()),
+            (17, "L2 Speed-of-Light", 56.25, 1)
+        );
+        assert_eq!(w.sources.len(), 3);
     }
 
     #[test]

@@ -475,6 +475,7 @@ impl<'a> Evaluation<'a> {
                     *o = window.cycles(&self.workload.dispatches, *r as usize).unwrap_or(f64::NAN);
                 }
             }
+            Source::Printed(count) => out.fill(*count),
             Source::Absent(_) => {}
         }
         out

@@ -1,8 +1,9 @@
 //! Metrics whose values were printed in place of counters.
 
 use super::{Value, Window};
-use crate::compile::{Compiled, Leaf, leaves_of};
+use crate::compile::{Compiled, Leaf, Node, leaves_of};
 use crate::definitions::{Definitions, Metric, Style};
+use crate::facts::Property;
 use std::collections::HashMap;
 use view::{Missing, Norm};
 use workload::{PrintedRow, Workload};
@@ -37,10 +38,12 @@ pub(super) struct Given {
 pub(super) struct AllGiven(HashMap<String, Given>);
 
 impl AllGiven {
-    /// The metrics of a workload's rows; `rate` is how fast the window counter counts per nanosecond.
-    pub(super) fn of(workload: &Workload, compiled: &Compiled, window: Window, rate: f64) -> AllGiven {
+    /// The metrics of a workload's rows.
+    pub(super) fn of(workload: &Workload, compiled: &Compiled, window: Window) -> AllGiven {
         let definitions = Definitions::built_in();
         let mut all: HashMap<String, Given> = HashMap::new();
+        // Some versions print `ns` for the unit of rows that have the divisor of the report.
+        let of_report = workload.printed.iter().find_map(|it| norm(&it.unit));
         for row in &workload.printed {
             let Some(metric) = metric(definitions, row, compiled.target()) else { continue };
             let Some(scale) = scale(&metric.unit_text, &row.unit) else { continue };
@@ -48,7 +51,7 @@ impl AllGiven {
             if metric.id == TIME && row.mean == 0.0 {
                 continue;
             }
-            let norm = if metric.is_per_norm() { norm(&row.unit) } else { None };
+            let norm = if metric.is_per_norm() { norm(&row.unit).or(of_report) } else { None };
             if metric.is_per_norm() && norm.is_none() {
                 continue;
             }
@@ -70,7 +73,8 @@ impl AllGiven {
             }
         }
         if window == Window::Dispatch {
-            to_dispatches(&mut all, compiled, rate);
+            let mhz = workload.machine.number("max_sclk").unwrap_or(f64::NAN);
+            to_dispatches(&mut all, compiled, mhz / 1e3);
         }
         AllGiven(all)
     }
@@ -92,16 +96,45 @@ impl AllGiven {
         Some(Ok(Given { mean: factor * given.mean, extremes, norm: Some(norm) }))
     }
 
+    /// Counts of a dispatch that a row is the number of, by leaf. From values per wave below 1 they would be too coarse.
+    pub(super) fn counts(&self, compiled: &Compiled) -> Vec<(usize, f64)> {
+        let mut counts = Vec::new();
+        for (metric, printed) in &self.0 {
+            let node = compiled.metrics.get(metric).and_then(|it| it.value.as_ref().ok()).map(|it| &it.node);
+            let Some((leaf, factor)) = node.and_then(|it| multiple(it)) else { continue };
+            let is_count = match compiled.leaves.get(leaf) {
+                Some(Leaf::Counter { run, .. }) => run.is_none(),
+                Some(Leaf::Property(property)) => *property != Property::Time,
+                _ => false,
+            };
+            let is_fine = printed.norm != Some(Norm::Wave) || printed.mean >= 1.0;
+            if let (true, Some(Ok(given))) = (is_count && is_fine, self.get(metric, Norm::Kernel)) {
+                counts.push((leaf, given.mean / factor));
+            }
+        }
+        counts
+    }
+
     pub(super) fn has(&self, metric: &str) -> bool {
         self.0.contains_key(metric)
     }
 }
 
+/// A leaf and its factor, of a node that is nothing else.
+fn multiple(node: &Node) -> Option<(usize, f64)> {
+    match node {
+        Node::Leaf(leaf) => Some((*leaf, 1.0)),
+        Node::Scale(factor, inner) => multiple(inner).map(|(leaf, inner)| (leaf, factor * inner)),
+        Node::StandIn(all) => multiple(all.own.as_ref().ok()?),
+        _ => None,
+    }
+}
+
 /// Makes percentages of the length of the dispatches from percentages of the counted window, where both are printed.
-fn to_dispatches(all: &mut HashMap<String, Given>, compiled: &Compiled, rate: f64) {
+fn to_dispatches(all: &mut HashMap<String, Given>, compiled: &Compiled, ghz: f64) {
     let mean = |metric: &str| all.get(metric).map(|it| it.mean);
     let (Some(cycles), Some(ns)) = (mean(CYCLES), mean(TIME)) else { return };
-    let excess = cycles / (ns * rate);
+    let excess = cycles / (ns * ghz);
     if !PLAUSIBLE.contains(&excess) {
         return;
     }
@@ -198,9 +231,10 @@ mod tests {
     }
 
     fn all_of(rows: Vec<PrintedRow>, window: Window) -> AllGiven {
-        let workload = Workload { printed: rows, ..Workload::empty(workload::Generation::Printed) };
+        let mut workload = Workload { printed: rows, ..Workload::empty(workload::Generation::Printed) };
+        workload.machine.facts.insert("max_sclk".to_owned(), "1700".to_owned());
         let compiled = Definitions::built_in().compile("gfx90a").unwrap();
-        AllGiven::of(&workload, &compiled, window, 1.7)
+        AllGiven::of(&workload, &compiled, window)
     }
 
     #[test]

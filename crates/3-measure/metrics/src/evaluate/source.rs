@@ -26,6 +26,8 @@ pub(super) enum Source<'w> {
     Time,
     /// Cycles of the dispatch.
     Window(WindowOfDispatch<'w>),
+    /// A count that was printed, the same for every dispatch.
+    Printed(f64),
     /// Name of the counter that was not recorded.
     Absent(String),
 }
@@ -86,10 +88,18 @@ impl<'w> Sources<'w> {
                 }
             }
         }
+        let given = AllGiven::of(workload, compiled, window);
+        // Counts of several kernels together are none of one.
+        if workload.kernels.len() == 1 {
+            for (leaf, count) in given.counts(compiled) {
+                if let Some(place @ Source::Absent(_)) = list.get_mut(leaf) {
+                    *place = Source::Printed(count);
+                }
+            }
+        }
         let complete = |node: &Node| complete(node, &list, &workload.machine);
         let recorded = |name: &str| names.get(name).map_or(name, |it| it.name.as_str()).to_string();
         let standing_in = StandingIn::choose(compiled, &complete, &recorded);
-        let given = AllGiven::of(workload, compiled, window, rate(compiled, workload).unwrap_or(f64::NAN));
         Sources { list, pass, windows, standing_in, given }
     }
 

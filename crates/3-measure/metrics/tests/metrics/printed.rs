@@ -32,16 +32,18 @@ fn a_printed_report_gives_the_values_of_its_recording() {
         let definitions = Definitions::built_in();
         let compiled = definitions.compile(printed.machine.target().expect("a target")).expect("definitions");
         let (a, b) = (evaluated(&compiled, &printed), evaluated(&compiled, &recorded));
-        let mut compared = 0;
+        let mut equal = 0;
         let mut wrong = Vec::new();
         for metric in definitions.metrics() {
             let (Ok(a), Ok(b)) = (a.value(&metric.id), b.value(&metric.id)) else { continue };
-            compared += 1;
-            if metric.id != OTHERWISE && (a - b).abs() > 0.0051 + 1e-9 * b.abs() {
+            let difference = (a - b).abs();
+            equal += usize::from(difference <= 0.0051 + 1e-9 * b.abs());
+            // Quotients of means are no means of quotients.
+            if metric.id != OTHERWISE && difference > 0.0051 + 0.03 * b.abs() {
                 wrong.push(format!("{} {a} {b}", metric.id));
             }
         }
-        assert!(wrong.is_empty(), "{name}: of {compared}: {wrong:#?}");
-        assert!(compared >= least, "{name}: {compared}");
+        assert!(wrong.is_empty(), "{name}: {wrong:#?}");
+        assert!(equal >= least, "{name}: {equal}");
     }
 }

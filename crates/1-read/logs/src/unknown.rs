@@ -75,7 +75,7 @@ const HARMLESS: &[&str] = &[
 /// Whether a line without its prefixes reads like the report of an error.
 pub fn looks_like_error(text: &str, level: Option<Level>) -> bool {
     if level == Some(Level::Error) {
-        return !text.is_empty();
+        return !text.is_empty() && !is_residual(text);
     }
     // Source lines, frames and options of a traceback say nothing without its last line.
     let start = text.trim_start();
@@ -89,6 +89,12 @@ pub fn looks_like_error(text: &str, level: Option<Level>) -> bool {
     }
     let lower = text.to_ascii_lowercase();
     if HARMLESS.iter().any(|it| lower.contains(it)) {
+        return false;
+    }
+    if lower
+        .rsplit_once([':', '='])
+        .is_some_and(|(name, value)| name.trim_end().ends_with("error") && is_residual(value))
+    {
         return false;
     }
     if is_exception(start) {
@@ -132,6 +138,11 @@ pub fn looks_like_error(text: &str, level: Option<Level>) -> bool {
         || lower.contains("[error]")
 }
 
+/// Whether a value is how far a result is off: `9.8e-31`. Codes are whole numbers.
+fn is_residual(value: &str) -> bool {
+    value.contains(['.', 'e']) && value.trim().parse::<f64>().is_ok()
+}
+
 /// The last line of a Python traceback: `pkg.SomeError: text`.
 fn is_exception(text: &str) -> bool {
     let Some((name, _)) = text.split_once(':') else { return false };
@@ -167,6 +178,9 @@ mod tests {
     fn errors_and_what_only_has_the_word() {
         for (text, expected) in [
             ("ValueError: x", true),
+            ("Error:                 9.805532e-31", false),
+            ("L2 error = 0.5", false),
+            ("hip error: 719", true),
             ("torch.distributed.DistBackendError: x", true),
             ("ninja: build stopped: subcommand failed.", true),
             ("ERROR something", true),

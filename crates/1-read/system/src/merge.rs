@@ -185,6 +185,8 @@ fn add_gpus(machine: &mut Machine, gpus: &[Gpu], from: &str, addresses: &BTreeMa
         let bdf = gpu.bdf.clone().or_else(|| addresses.get(&gpu.index?).cloned());
         let known = all.iter_mut().find(|it| match (&it.bdf, &bdf) {
             (Some(a), Some(b)) => a == b,
+            // Each process of a job may call its own GPU 0.
+            _ if it.node.is_some() && gpu.node.is_some() => it.node == gpu.node,
             _ => it.index.is_some() && it.index == gpu.index,
         });
         match known {
@@ -195,6 +197,9 @@ fn add_gpus(machine: &mut Machine, gpus: &[Gpu], from: &str, addresses: &BTreeMa
             }
             None => {
                 let mut gpu = gpu.clone();
+                if let Some(node) = gpu.node.filter(|_| all.iter().any(|it| it.name == gpu.name)) {
+                    gpu.name = format!("{} of node {node}", gpu.name);
+                }
                 if let Some(bdf) = bdf {
                     gpu.name.clone_from(&bdf);
                     gpu.bdf = Some(bdf);

@@ -6,6 +6,7 @@
 use crate::command::{self, Command, Kind};
 use crate::outputs::{collect_env, lscpu, rocm_smi, rocminfo};
 use crate::{Document, recognize};
+use std::collections::BTreeMap;
 
 /// Longest text that is looked at as a report, bytes; a longer one is a log.
 pub const MOST_BYTES: usize = 16 << 20;
@@ -54,6 +55,44 @@ pub fn split(name: &str, text: &str) -> Paste {
     paste.stretch(name, &stretch, is_fenced, &mut kept);
     paste.log = kept.join("\n");
     paste
+}
+
+/// Outputs of a tool that a launcher ran on several ranks, each line with its rank before it (`srun --label`); `None` if
+/// the lines are something else.
+pub fn labelled(name: &str, text: &str) -> Option<Paste> {
+    let mut ranks: BTreeMap<u32, Vec<Line<'_>>> = BTreeMap::new();
+    let mut kept: Vec<&str> = Vec::new();
+    let (mut lines, mut with_rank) = (0, 0);
+    for (number, line) in (1u32..).zip(text.lines()) {
+        kept.push("");
+        lines += usize::from(!line.trim().is_empty());
+        match label(line) {
+            Some((rank, rest)) => {
+                with_rank += 1;
+                ranks.entry(rank).or_default().push((number, rest));
+            }
+            None => keep(&mut kept, number, line),
+        }
+    }
+    if 2 * with_rank < lines || ranks.len() > MOST_PARTS {
+        return None;
+    }
+    let mut paste = Paste::default();
+    for (rank, lines) in &ranks {
+        match recognize(&format!("{name}, rank {rank}"), dedented(lines).as_bytes()) {
+            Ok(document) if !document.is_log() => paste.documents.push(document),
+            _ => lines.iter().for_each(|(number, line)| keep(&mut kept, *number, line)),
+        }
+    }
+    paste.log = kept.join("\n");
+    (!paste.documents.is_empty()).then_some(paste)
+}
+
+/// Rank and rest of a line such as ` 3: text`.
+fn label(line: &str) -> Option<(u32, &str)> {
+    let (rank, rest) = line.trim_start().split_once(':')?;
+    let rest = if rest.is_empty() { rest } else { rest.strip_prefix(' ')? };
+    rank.parse().ok().map(|rank| (rank, rest))
 }
 
 fn is_fence(line: &str) -> bool {
@@ -257,6 +296,32 @@ mod tests {
         let log: Vec<(usize, &str)> =
             paste.log.lines().enumerate().filter(|(_, it)| is_log(it)).map(|(at, it)| (at + 1, it)).collect();
         assert_eq!(log.iter().map(|(at, _)| *at).collect::<Vec<_>>(), [28, 29, 33]);
+    }
+
+    #[test]
+    fn lines_with_the_rank_before_them_are_outputs_of_each_rank() {
+        let of_rank = "\n======== ROCm System Management Interface ========\n==== Concise Info ====\n\
+            GPU  Temp   AvgPwr  SCLK    MCLK     Fan  Perf  PwrCap  VRAM%  GPU%\n\
+            0    39.0c  88.0W   800Mhz  1600Mhz  0%   auto  560.0W    0%   0%\n==== End of ROCm SMI Log ====";
+        let mut text = "+ srun --label rocm-smi\n".to_owned();
+        for rank in [1, 0] {
+            // The rank's own GPU 0 is another board.
+            let of_rank = of_rank
+                .replace("GPU  Temp ", "GPU  Node  Temp ")
+                .replace("0    39.0c", &format!("0    {}     39.0c", 4 + rank));
+            text.extend(of_rank.lines().map(|line| format!(" {rank}: {line}\n")));
+        }
+        let paste = labelled("out.txt", &text).unwrap();
+        let names: Vec<&str> = paste.documents.iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(names, ["out.txt, rank 0", "out.txt, rank 1"]);
+        assert_eq!(paste.log.trim_end(), "+ srun --label rocm-smi");
+        let machine = crate::Machine::read(&crate::Tree::new(""), &paste.documents);
+        let gpus: Vec<&str> = machine.gpus.get().unwrap().iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(gpus, ["GPU 0", "GPU 0 of node 5"]);
+        for log in ["0: loss 3.5\n1: loss 3.5\n0: RuntimeError: HIP error\n", "2024-01-01 10:00:00: x\n", ""]
+        {
+            assert_eq!(labelled("log", log), None, "{log}");
+        }
     }
 
     #[test]

@@ -53,6 +53,11 @@ impl Document {
         matches!(self.contents, Contents::Environment(_) | Contents::ServerLog(_) | Contents::Inductor(_))
     }
 
+    /// True if it is the log of a server, in which a failure is looked for.
+    pub fn is_log(&self) -> bool {
+        matches!(self.contents, Contents::ServerLog(_))
+    }
+
     /// Facts of a folder of Inductor.
     pub fn of_inductor(code: InductorCode) -> Document {
         Document { name: code.file.clone(), kind: "folder of Inductor", contents: Contents::Inductor(code) }

@@ -63,8 +63,9 @@ pub fn read(path: &Path) -> Result<Content> {
             .read_to_end(&mut head)
             .with_context(cannot)?;
         let text = String::from_utf8_lossy(&head);
-        if head.len() < paste::MOST_BYTES && paste::is(&text) {
-            let paste = paste::split(&short, &text);
+        let report = paste::labelled(&short, &text);
+        let report = report.or_else(|| paste::is(&text).then(|| paste::split(&short, &text)));
+        if let Some(paste) = report.filter(|_| head.len() < paste::MOST_BYTES) {
             let log = FaultLog::of_text(&short, ::logs::Scan::text(paste.log.as_bytes()));
             return Ok(Content::Report(Box::new(log), Box::new(paste)));
         }

@@ -242,6 +242,12 @@ pub fn read_input(path: &Path) -> Result<Input> {
         return jobs.map(Input::Jobs).map_err(|error| anyhow::anyhow!("{name}: {error}"));
     }
     let found = recognize(&short, &bytes);
+    if bytes.len() < paste::MOST_BYTES
+        && found.is_err()
+        && let Some(paste) = paste::labelled(&short, &text)
+    {
+        return Ok(Input::Report(Box::new(paste)));
+    }
     if bytes.len() < paste::MOST_BYTES && (found.is_err() || paste::is(&text)) {
         let paste = paste::split(&short, &text);
         let parts = paste.documents.len() + paste.commands.len();

@@ -31,7 +31,8 @@ pub fn add_report(answer: &mut Answer<Incidents>, log: &FaultLog, paste: &Paste)
         input.not_used.extend(not_used);
     }
     // A log without messages is no news in a report that has other parts.
-    if log.is_empty() {
+    let has_others = !(paste.documents.is_empty() && paste.commands.is_empty() && paste.blocks.is_empty());
+    if log.is_empty() && has_others {
         answer.notes.retain(|note| !note.text.starts_with(&format!("{}: none of", log.file)));
     }
 }

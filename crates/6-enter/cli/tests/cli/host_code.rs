@@ -159,14 +159,17 @@ fn code_for_the_gpu_is_never_left_out() {
             "#define BOTH __host__ __device__\nBOTH float f(float x) { return x * lost_name(x); }\n__global__ void k(float *a) { *a = f(*a); }",
         ),
         ("member", "struct S { MPI_Comm c; float f; };\n__global__ void k(S s, float *a) { *a = s.f; }"),
-        ("runtime", "struct S { float *a; hipStream_t s; int n; };\n__global__ void k(S s) { *s.a = s.n; }"),
+        (
+            "runtime",
+            "struct S { float *a; hipDeviceProp_t p; int n; };\n__global__ void k(S s) { *s.a = s.n; }",
+        ),
         (
             "nested",
             "struct C { int i; MPI_Comm c; };\nstruct S { C c; float f; }; __global__ void k(S *s) { s[1].f = 1; }",
         ),
         (
             "named",
-            "typedef hipEvent_t event; struct E { event at; int n; };\n__global__ void k(E *e) { e->n = 1; }",
+            "typedef hipDeviceProp_t device; struct E { device at; int n; };\n__global__ void k(E *e) { e->n = 1; }",
         ),
         ("alias", "typedef Lost_t real;\n__global__ void k(int *a) { *a = sizeof(real); }"),
         (
@@ -245,6 +248,28 @@ fn headers_that_a_build_makes_are_read_where_no_kernel_depends_on_them() {
             assert!(ran.stdout.contains(text), "{name}: {} {}", ran.stdout, ran.stderr);
         }
     }
+}
+
+/// Handles of the runtime have its sizes, so that a class with them may be a kernel's argument.
+#[test]
+fn handles_of_the_runtime_are_as_large_as_there() {
+    if !testkit::needs(&["clang++-22"]) {
+        return;
+    }
+    let dir = folder("host-code-handles");
+    let source = "#include <hip/hip_runtime.h>\n\
+        struct S { float *a; hipStream_t s; hipEvent_t e; hipError_t error; int n; };\n\
+        static_assert(sizeof(S) == 32 && __builtin_offsetof(S, n) == 28, \"\");\n\
+        #define CHECK(x) do { hipError_t error = (x); if (error != hipSuccess) { printf(\"%s\", hipGetErrorString(error)); exit(1); } } while (0)\n\
+        __global__ void k(S s) { *s.a = s.n; }\n\
+        hipError_t make(hipStream_t *s) { return *s ? hipErrorInvalidValue : hipStreamCreate(s); }\n\
+        int main() {\n  S s; s.s = nullptr; CHECK(make(&s.s)); CHECK(hipEventCreate(&s.e));\n  \
+        k<<<1, 64, 0, s.s>>>(s);\n  CHECK(hipStreamSynchronize(s.s)); hipStream_t t = lost(); return s.s == t; }\n";
+    let path = dir.join("main.hip");
+    std::fs::write(&path, source).unwrap();
+    let ran = rockhound(&["inspect", "--format", "json", &path.display().to_string()]);
+    assert!(ran.code == 0 && ran.stdout.contains("k(S)"), "{} {}", ran.stdout, ran.stderr);
+    assert!(!ran.stdout.contains("is left out"), "{}", ran.stdout);
 }
 
 /// Variants of a program have headers of the same name, and what they share includes it.

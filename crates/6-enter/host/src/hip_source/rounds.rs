@@ -26,7 +26,7 @@ const NAMED: usize = 3;
 /// Most bytes of a file that is changed or filled in.
 const MOST: u64 = 16 << 20;
 /// Types that our declarations of the runtime have without their layout.
-const OPAQUE: [&str; 4] = ["hipError_t", "hipStream_t", "hipEvent_t", "hipDeviceProp_t"];
+const OPAQUE: [&str; 1] = ["hipDeviceProp_t"];
 /// Gives types without a layout another size and alignment.
 const OTHER_LAYOUT: &str = "-D__RH_ANY_BYTES=48";
 

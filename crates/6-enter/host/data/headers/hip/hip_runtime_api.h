@@ -5,9 +5,10 @@
 #pragma clang system_header
 
 #include <rockhound_any.h>
-typedef __rh_any hipError_t;
-typedef __rh_any hipStream_t;
-typedef __rh_any hipEvent_t;
+// Sizes of these are those of the runtime: classes that kernels take may have them.
+typedef enum hipError_t { hipSuccess = 0 } hipError_t;
+typedef struct ihipStream_t *hipStream_t;
+typedef struct ihipEvent_t *hipEvent_t;
 // Properties of a GPU that programs print and divide by.
 struct hipDeviceProp_t {
   __rh_any name, gcnArchName, gcnArch, major, minor, totalGlobalMem, totalConstMem, sharedMemPerBlock, sharedMemPerMultiprocessor,
@@ -20,6 +21,5 @@ struct hipDeviceProp_t {
 // Handles whose size programs ask for.
 struct hipIpcMemHandle_t { char reserved[64]; };
 struct hipIpcEventHandle_t { char reserved[64]; };
-extern __rh_any hipSuccess;
 int __hipPushCallConfiguration(dim3 grid, dim3 block, size_t lds = 0, __rh_any stream = 0);
 #define hipLaunchKernelGGL(kernel, grid, block, lds, stream, ...) (kernel)<<<(grid), (block), (lds), (stream)>>>(__VA_ARGS__)

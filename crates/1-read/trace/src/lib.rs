@@ -34,6 +34,8 @@ use std::io::{Chain, Cursor, Read};
 const HEAD: usize = 4096;
 /// Number of bytes of a text among which a table's header may be.
 const TEXT_HEAD: usize = 1 << 16;
+/// Bytes of a log in which a table is looked for.
+const SEARCHED: u64 = 256 << 20;
 /// Bytes a database or protobuf may unpack to.
 const LARGEST: u64 = 8 << 30;
 
@@ -114,8 +116,11 @@ fn text(name: &str, begin: &[u8], input: &mut dyn Read) -> Result<Timeline, Erro
     if wallclock::is_table(begin) {
         return wallclock::text(&String::from_utf8_lossy(&all(input)));
     }
-    if torch_table::is(begin) || !table::begins(begin) {
+    if torch_table::is(begin) {
         return torch_table::read(input);
+    }
+    if !table::begins(begin) {
+        return torch_table::read(&mut input.take(SEARCHED));
     }
     rocprofv3::csv::read(name, input)
 }

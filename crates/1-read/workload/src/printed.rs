@@ -13,6 +13,7 @@ use crate::recording::Workload;
 use crate::table::{self, Want};
 use crate::values::Values;
 use sorting::Sort;
+use std::collections::HashMap;
 use view::{NoteKind, counted};
 
 /// Frame of a table's cells.
@@ -21,6 +22,8 @@ const BAR: char = '│';
 const RULES: [char; 4] = ['╒', '╞', '├', '╘'];
 /// Most dispatches that are made of printed calls.
 const MOST: f64 = 1e6;
+/// Most rows that are read; a report has some hundred.
+const MOST_ROWS: usize = 10_000;
 /// Headings of the mean.
 const MEANS: [&str; 3] = ["Avg", "Value", "Mean"];
 /// Name of a kernel where none is printed.
@@ -104,6 +107,8 @@ struct Page {
     kernels: Vec<Kernel>,
     /// Kernels of the list of dispatches.
     listed: Vec<Kernel>,
+    /// Their places by name.
+    places: HashMap<String, usize>,
     rows: Vec<PrintedRow>,
     /// Peaks of the overview, by label.
     peaks: Vec<(String, f64)>,
@@ -115,6 +120,8 @@ struct Page {
     others: Vec<String>,
     /// Line in which another report begins, of which nothing is read.
     next: Option<u64>,
+    /// The report compares recordings, of which the first is read.
+    compares: bool,
 }
 
 /// A kernel of the table of kernels.
@@ -190,10 +197,11 @@ impl Page {
             self.machine.facts.extend(target.map(|it| ("gpu_arch".to_owned(), it.clone())));
         } else if let (Some(label), Some(mean)) = (at("Metric"), MEANS.iter().find_map(|it| at(it))) {
             let (unit, least, most) = (begins("Unit"), at("Min"), at("Max"));
+            self.compares |= grid.header.iter().filter(|it| **it == grid.header[mean]).count() > 1;
             for row in &grid.rows {
                 let number =
                     |at: Option<usize>| row.get(at?)?.parse::<f64>().ok().filter(|it| it.is_finite());
-                let Some(mean) = number(Some(mean)) else {
+                let Some(mean) = number(Some(mean)).filter(|_| self.rows.len() < MOST_ROWS) else {
                     self.empty += 1;
                     continue;
                 };
@@ -244,7 +252,9 @@ impl Page {
     /// The list of dispatches, which tells the kernels where their table is not printed.
     fn listed(&mut self, grid: &Grid, name: usize) {
         for name in grid.rows.iter().filter_map(|it| it.get(name)) {
-            match self.listed.iter_mut().find(|it| it.name == *name) {
+            let next = self.listed.len();
+            let at = *self.places.entry(name.clone()).or_insert(next);
+            match self.listed.get_mut(at) {
                 Some(kernel) => kernel.calls += 1.0,
                 None => self.listed.push(Kernel { name: name.clone(), calls: 1.0, mean_ns: 0.0 }),
             }
@@ -283,6 +293,10 @@ impl Page {
             let message = format!("another report begins in line {line}");
             problem(NoteKind::Warning, message, "it is not read; give each report a file of its own");
         }
+        if self.compares {
+            let message = "the report compares recordings".to_owned();
+            problem(NoteKind::Warning, message, "the first one is read");
+        }
         if let Some((rows, line)) = self.cut {
             problem(
                 NoteKind::Error,
@@ -314,7 +328,7 @@ impl Page {
             problem(
                 NoteKind::Info,
                 format!("{} without a number", counted(self.empty, "row")),
-                "not recorded where they were printed",
+                "they are left out",
             );
         }
         if !self.others.is_empty() {
@@ -515,6 +529,19 @@ mod tests {
         assert_eq!((w.dispatches.len(), w.printed.len()), (3, 3));
         let note = w.problems.iter().find(|it| it.kind == NoteKind::Warning).unwrap();
         assert!(note.message.contains("line 34"), "{note}");
+    }
+
+    #[test]
+    fn of_a_comparison_the_first_recording_is_read() {
+        let row = |a: &str, b: &str| format!("│ 17.1.0 │ {a} │ {b} │ Pct │\n");
+        let text = format!(
+            "17.1 Speed-of-Light\n╒══╤══╕\n│ Metric_ID │ Metric │ Avg │ Avg │ Unit │\n╞══╪══╡\n{}{}",
+            row("Utilization │ 50.0", "60.0 (20.0%)"),
+            row("Hit Rate │", "60.0 (20.0%)")
+        );
+        let w = report(&text).unwrap();
+        assert_eq!((w.printed.len(), w.printed[0].mean), (1, 50.0));
+        assert!(w.problems.iter().any(|it| it.kind == NoteKind::Warning && it.message.contains("compares")));
     }
 
     #[test]

@@ -205,7 +205,7 @@ fn sums(out: &mut Vec<Table>, evidence: &TimelineEvidence<'_>) {
     let tree = calls.iter().any(|c| c.depth > 0);
     let mut domains: Vec<&str> = calls.iter().map(|c| c.domain.as_str()).collect();
     domains.dedup();
-    domains.in_order();
+    domains.in_order_by_key(|it| workload::natural(it));
     domains.dedup();
     let columns = [
         ("thread", Text, ""),

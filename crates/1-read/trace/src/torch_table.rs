@@ -12,7 +12,7 @@ use view::NoteKind;
 /// Bytes of a line that are looked at; names are cut to some tens by the profiler.
 const LINE: u64 = 1 << 16;
 /// How names of copies and fills begin, by Kineto and by roctracer.
-const COPIES: [&str; 4] = ["Memcpy", "Memset", "Copy", "FillBuffer"];
+const COPIES: [&str; 5] = ["Memcpy", "Memset", "CopyHostTo", "CopyDeviceTo", "FillBuffer"];
 /// Part of the printed total from which on kernels are called complete, and above which something is counted twice.
 const COMPLETE: std::ops::Range<f64> = 0.99..1.01;
 
@@ -119,7 +119,7 @@ impl Row {
         let begins = |prefix: &str| {
             self.name.strip_prefix(prefix).is_some_and(|it| it.starts_with(|c: char| c.is_ascii_uppercase()))
         };
-        if begins("hip") || begins("hipExt") {
+        if begins("hip") {
             return Some("HIP API");
         }
         (begins("cuda") || begins("cu")).then_some("CUDA API")

@@ -66,13 +66,13 @@ fn saved(files: &Files<'_>) -> Option<Result<Workload, Error>> {
             problems.error(name, "no table", "it is left out");
             continue;
         };
-        page.panel = *panel;
+        page.panel = Some(*panel);
         let stem = last(name).trim_end_matches(".csv");
         page.title = stem.split_once('_').map_or(stem, |it| it.1).replace('_', " ");
         let cell = |name: &str, row: usize| table.text(name).map_or("", |it| it.get(row)).replace('\n', "");
         let rows =
             (0..table.rows).map(|row| table.names.iter().map(|name| cell(name, row)).collect()).collect();
-        page.grid = Some(Grid { header: table.names.clone(), rows, open: false });
+        page.grid = Some(Grid { header: table.names.clone(), rows, ..Grid::default() });
         page.end_table();
     }
     let names: Vec<String> = tables.into_iter().map(|it| it.1).collect();
@@ -100,7 +100,8 @@ fn plain(line: &str) -> String {
 /// What is read, line by line.
 #[derive(Default)]
 struct Page {
-    panel: u16,
+    /// Panel of the last heading; its rows have the number, too.
+    panel: Option<u16>,
     title: String,
     grid: Option<Grid>,
     machine: Machine,
@@ -116,6 +117,8 @@ struct Page {
     cut: Option<(u64, u64)>,
     /// Rows without a number.
     empty: u64,
+    /// Rows of no panel.
+    foreign: u64,
     /// Titles of tables that are not used.
     others: Vec<String>,
     /// Line in which another report begins, of which nothing is read.
@@ -135,6 +138,8 @@ struct Kernel {
 /// A table while it is read.
 #[derive(Default)]
 struct Grid {
+    /// Line of its begin.
+    at: u64,
     header: Vec<String>,
     rows: Vec<Vec<String>>,
     /// The row goes on in the next line.
@@ -147,7 +152,7 @@ impl Page {
         let Some(first) = line.chars().next().filter(|_| self.next.is_none()) else { return };
         if first == RULES[0] {
             self.end_table();
-            self.grid = Some(Grid::default());
+            self.grid = Some(Grid { at, ..Grid::default() });
         } else if first == RULES[3] {
             self.end_table();
         } else if RULES.contains(&first) {
@@ -168,7 +173,7 @@ impl Page {
                 self.next = Some(at);
                 return;
             }
-            self.panel = panel;
+            self.panel = Some(panel);
             self.title = title.to_owned();
         }
     }
@@ -196,33 +201,51 @@ impl Page {
             let target = grid.rows.iter().flatten().find(|it| it.starts_with("gfx") && !it.contains(' '));
             self.machine.facts.extend(target.map(|it| ("gpu_arch".to_owned(), it.clone())));
         } else if let (Some(label), Some(mean)) = (at("Metric"), MEANS.iter().find_map(|it| at(it))) {
-            let (unit, least, most) = (begins("Unit"), at("Min"), at("Max"));
-            self.compares |= grid.header.iter().filter(|it| **it == grid.header[mean]).count() > 1;
-            for row in &grid.rows {
-                let number =
-                    |at: Option<usize>| row.get(at?)?.parse::<f64>().ok().filter(|it| it.is_finite());
-                let Some(mean) = number(Some(mean)).filter(|_| self.rows.len() < MOST_ROWS) else {
-                    self.empty += 1;
-                    continue;
-                };
-                let text = |at: usize| row.get(at).cloned().unwrap_or_default();
-                if let (2, Some(peak)) = (self.panel, number(at("Peak"))) {
-                    self.peaks.push((text(label), peak));
-                }
-                self.rows.push(PrintedRow {
-                    panel: self.panel,
-                    table: self.title.clone(),
-                    label: text(label),
-                    mean,
-                    extremes: number(least).zip(number(most)),
-                    unit: unit.map(text).unwrap_or_default(),
-                });
-            }
+            self.metrics(&grid, label, mean);
         } else if !grid.header.is_empty() {
             let title = title();
             if !self.others.contains(&title) {
                 self.others.push(title);
             }
+        }
+    }
+
+    /// Rows of a panel.
+    fn metrics(&mut self, grid: &Grid, label: usize, mean: usize) {
+        let at = |name: &str| grid.header.iter().position(|it| it == name);
+        let unit = grid.header.iter().position(|it| it.starts_with("Unit"));
+        let panel_of =
+            |row: &[String]| row.first().and_then(|it| it.split_once('.')?.0.parse().ok()).or(self.panel);
+        let first = grid.rows.first().and_then(|it| Some((panel_of(it)?, it.get(label)?)));
+        let is_again =
+            self.rows.iter().any(|it| it.table == self.title && Some((it.panel, &it.label)) == first);
+        if is_again {
+            self.next = Some(grid.at);
+            return;
+        }
+        self.compares |= grid.header.iter().filter(|it| **it == grid.header[mean]).count() > 1;
+        for row in &grid.rows {
+            let number = |at: Option<usize>| row.get(at?)?.parse::<f64>().ok().filter(|it| it.is_finite());
+            let text = |at: usize| row.get(at).cloned().unwrap_or_default();
+            let Some(mean) = number(Some(mean)).filter(|_| self.rows.len() < MOST_ROWS) else {
+                self.empty += 1;
+                continue;
+            };
+            let Some(panel) = panel_of(row) else {
+                self.foreign += 1;
+                continue;
+            };
+            if let (2, Some(peak)) = (panel, number(at("Peak"))) {
+                self.peaks.push((text(label), peak));
+            }
+            self.rows.push(PrintedRow {
+                panel,
+                table: self.title.clone(),
+                label: text(label),
+                mean,
+                extremes: number(at("Min")).zip(number(at("Max"))),
+                unit: unit.map(text).unwrap_or_default(),
+            });
         }
     }
 
@@ -330,6 +353,10 @@ impl Page {
                 format!("{} without a number", counted(self.empty, "row")),
                 "they are left out",
             );
+        }
+        if self.foreign > 0 {
+            let message = format!("{} of tables without the number of a panel", counted(self.foreign, "row"));
+            problem(NoteKind::Warning, message, "they are left out");
         }
         if !self.others.is_empty() {
             problem(NoteKind::Info, format!("not used: {}", self.others.join(", ")), "");
@@ -532,6 +559,16 @@ mod tests {
     }
 
     #[test]
+    fn a_table_alone_has_the_panels_of_its_rows_and_the_same_again_is_another_report() {
+        let table = "╒══╤══╕\n│ Metric_ID │ Metric │ Avg │ Unit │\n╞══╪══╡\n│ 17.1.2 │ Hit Rate │ 35.0 │ Pct │\n╘══╧══╛\n";
+        let w = report(table).unwrap();
+        assert_eq!((w.printed[0].panel, w.printed.len()), (17, 1));
+        let w = report(&format!("17.1 L2\n{table}\n17.1 L2\n{}", table.replace("35.0", "90.0"))).unwrap();
+        assert_eq!((w.printed[0].mean, w.printed.len()), (35.0, 1));
+        assert!(w.problems.iter().any(|it| it.message.contains("line 9")), "{:?}", w.problems);
+    }
+
+    #[test]
     fn of_a_comparison_the_first_recording_is_read() {
         let row = |a: &str, b: &str| format!("│ 17.1.0 │ {a} │ {b} │ Pct │\n");
         let text = format!(
@@ -550,6 +587,9 @@ mod tests {
             let _ = report(&REPORT[..end]);
         }
         assert!(report("│ Metric\n").is_err());
+        // A table of somebody's own.
+        let own = "╒══╤══╕\n│ Metric │ Value │\n╞══╪══╡\n│ Accuracy │ 0.93 │\n╘══╧══╛\n";
+        assert!(report(own).is_err());
         let many = REPORT.replace("   3.00", "9e300");
         assert_eq!(report(&many).unwrap().dispatches.len(), 1);
     }

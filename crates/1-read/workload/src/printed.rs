@@ -321,11 +321,8 @@ impl Page {
             problem(NoteKind::Warning, message, "the first one is read");
         }
         if let Some((rows, line)) = self.cut {
-            problem(
-                NoteKind::Error,
-                format!("{} cut off, the first in line {line}", counted(rows, "row")),
-                "they are left out",
-            );
+            let message = format!("{} left out: cut off, the first in line {line}", counted(rows, "row"));
+            problem(NoteKind::Error, message, "");
         }
         let calls: f64 = kernels.iter().map(|it| it.calls).sum();
         if calls > MOST {
@@ -348,15 +345,11 @@ impl Page {
         };
         problem(NoteKind::Info, read, several);
         if self.empty > 0 {
-            problem(
-                NoteKind::Info,
-                format!("{} without a number", counted(self.empty, "row")),
-                "they are left out",
-            );
+            problem(NoteKind::Info, format!("{} left out: no number", counted(self.empty, "row")), "");
         }
         if self.foreign > 0 {
-            let message = format!("{} of tables without the number of a panel", counted(self.foreign, "row"));
-            problem(NoteKind::Warning, message, "they are left out");
+            let message = format!("{} left out: no number of a panel", counted(self.foreign, "row"));
+            problem(NoteKind::Warning, message, "");
         }
         if !self.others.is_empty() {
             problem(NoteKind::Info, format!("not used: {}", self.others.join(", ")), "");

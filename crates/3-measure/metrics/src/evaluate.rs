@@ -149,6 +149,11 @@ impl<'a> Evaluation<'a> {
         }
     }
 
+    /// Panel and label of printed rows that are no metric of the target, or have a unit that is not understood.
+    pub fn unused_rows(&self) -> &[String] {
+        self.sources.given.unused()
+    }
+
     /// Source of a metric that is computed from substitutes instead of direct counters.
     pub fn taken_from(&self, metric: &str) -> Option<&TakenFrom> {
         let from = &self.sources.standing_in.metric(metric)?.from;
@@ -215,9 +220,7 @@ impl<'a> Evaluation<'a> {
 
     /// The value of every dispatch, `None` where it has none.
     pub fn dispatches(&self, metric: &str) -> Result<Vec<Option<f64>>, Missing> {
-        if self.sources.given.has(metric) {
-            return given::mean_alone();
-        }
+        self.sources.given.is_of_each_dispatch(metric)?;
         let (node, _) = self.prepare(metric, 0)?;
         Ok(self.column(&node, 0).into_iter().map(|v| v.is_finite().then_some(v)).collect())
     }
@@ -240,18 +243,14 @@ impl<'a> Evaluation<'a> {
 
     /// Minimum, first quartile, median, third quartile, maximum over the dispatches.
     pub fn quartiles(&self, metric: &str, channel: u32) -> Result<[f64; 5], Missing> {
-        if self.sources.given.has(metric) {
-            return given::mean_alone();
-        }
+        self.sources.given.is_of_each_dispatch(metric)?;
         let mut values = self.known(metric, channel)?;
         Ok([0.0, 0.25, 0.5, 0.75, 1.0].map(|q| quantile(&mut values, q)))
     }
 
     /// Standard deviation over the dispatches, of a sample.
     pub fn deviation(&self, metric: &str) -> Value {
-        if self.sources.given.has(metric) {
-            return given::mean_alone();
-        }
+        self.sources.given.is_of_each_dispatch(metric)?;
         let values = self.known(metric, 0)?;
         let n = values.len() as f64;
         if n < 2.0 {

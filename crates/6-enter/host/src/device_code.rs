@@ -31,6 +31,9 @@ impl DeviceCode {
             });
         }
         let contents = Contents::open(path).with_context(|| format!("cannot read `{name}`"))?;
+        if contents.bytes().is_empty() {
+            bail!("`{name}`: the file is empty");
+        }
         DeviceCode::find_in(&name, contents.bytes(), target)
     }
 

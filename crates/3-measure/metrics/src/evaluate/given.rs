@@ -34,8 +34,11 @@ pub(super) struct Given {
 }
 
 /// The printed metrics of a workload by name.
-#[derive(Default)]
-pub(super) struct AllGiven(HashMap<String, Given>);
+pub(super) struct AllGiven {
+    metrics: HashMap<String, Given>,
+    /// Panel and label of each row that is no metric, or of which the unit is not understood.
+    unused: Vec<String>,
+}
 
 impl AllGiven {
     /// The metrics of a workload's rows.
@@ -44,15 +47,19 @@ impl AllGiven {
         let mut all: HashMap<String, Given> = HashMap::new();
         // Some versions print `ns` for the unit of rows that have the divisor of the report.
         let of_report = workload.printed.iter().find_map(|it| norm(&it.unit));
+        let mut unused = Vec::new();
         for row in &workload.printed {
-            let Some(metric) = metric(definitions, row, compiled.target()) else { continue };
-            let Some(scale) = scale(&metric.unit_text, &row.unit) else { continue };
+            let found = metric(definitions, row, compiled.target()).and_then(|metric| {
+                let norm = norm(&row.unit).or(of_report).filter(|_| metric.is_per_norm());
+                let is_clear = metric.is_per_norm() == norm.is_some();
+                Some((metric, scale(&metric.unit_text, &row.unit)?, norm)).filter(|_| is_clear)
+            });
+            let Some((metric, scale, norm)) = found else {
+                unused.push(format!("{} {}", row.panel, row.label));
+                continue;
+            };
             // Reports of recordings without times print it as 0.
             if metric.id == TIME && row.mean == 0.0 {
-                continue;
-            }
-            let norm = if metric.is_per_norm() { norm(&row.unit).or(of_report) } else { None };
-            if metric.is_per_norm() && norm.is_none() {
                 continue;
             }
             let given = Given {
@@ -76,14 +83,14 @@ impl AllGiven {
             let mhz = workload.machine.number("max_sclk").unwrap_or(f64::NAN);
             to_dispatches(&mut all, compiled, mhz / 1e3);
         }
-        AllGiven(all)
+        AllGiven { metrics: all, unused }
     }
 
     /// A metric per `norm`; `None` if it was not printed.
     pub(super) fn get(&self, metric: &str, norm: Norm) -> Option<Result<Given, Missing>> {
-        let given = *self.0.get(metric)?;
+        let given = *self.metrics.get(metric)?;
         let Some(printed) = given.norm.filter(|it| *it != norm) else { return Some(Ok(given)) };
-        let waves = self.0.get(WAVES).map(|it| it.mean).filter(|it| *it > 0.0);
+        let waves = self.metrics.get(WAVES).map(|it| it.mean).filter(|it| *it > 0.0);
         let factor = match (printed, norm, waves) {
             (Norm::Wave, Norm::Kernel, Some(waves)) => waves,
             (Norm::Kernel, Norm::Wave, Some(waves)) => 1.0 / waves,
@@ -99,7 +106,7 @@ impl AllGiven {
     /// Counts of a dispatch that a row is the number of, by leaf. From values per wave below 1 they would be too coarse.
     pub(super) fn counts(&self, compiled: &Compiled) -> Vec<(usize, f64)> {
         let mut counts = Vec::new();
-        for (metric, printed) in &self.0 {
+        for (metric, printed) in &self.metrics {
             let node = compiled.metrics.get(metric).and_then(|it| it.value.as_ref().ok()).map(|it| &it.node);
             let Some((leaf, factor)) = node.and_then(|it| multiple(it)) else { continue };
             let is_count = match compiled.leaves.get(leaf) {
@@ -115,8 +122,17 @@ impl AllGiven {
         counts
     }
 
+    pub(super) fn unused(&self) -> &[String] {
+        &self.unused
+    }
+
+    /// Fails for a metric of which only the mean is printed.
+    pub(super) fn is_of_each_dispatch(&self, metric: &str) -> Result<(), Missing> {
+        if self.has(metric) { mean_alone() } else { Ok(()) }
+    }
+
     pub(super) fn has(&self, metric: &str) -> bool {
-        self.0.contains_key(metric)
+        self.metrics.contains_key(metric)
     }
 }
 
@@ -159,7 +175,7 @@ pub(super) fn of_all_dispatches<T>() -> Result<T, Missing> {
 }
 
 /// Why a value of a single dispatch is not known.
-pub(super) fn mean_alone<T>() -> Result<T, Missing> {
+fn mean_alone<T>() -> Result<T, Missing> {
     Err(Missing::because("printed as a mean"))
 }
 

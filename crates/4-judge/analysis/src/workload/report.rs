@@ -105,6 +105,7 @@ pub fn report(
         let unread = counted::note(subject, evaluation);
         report.notes.extend(unread.map(|text| Note { kind: NoteKind::Info, text }));
     }
+    report.notes.extend(evaluations.iter().filter_map(unused_rows));
     let (evaluations, notes) = windows::comparable(subjects, evaluations);
     report.notes.extend(notes);
     let context =
@@ -136,6 +137,22 @@ pub fn report(
     report.part.missing = present::missing(&tables, emulated(subjects));
     report.tables = tables;
     Ok(report)
+}
+
+/// Most rows that a note names.
+const NAMED: usize = 6;
+
+/// Names the printed rows that are not used.
+fn unused_rows(evaluation: &Evaluation<'_>) -> Option<Note> {
+    let rows = evaluation.unused_rows();
+    let named = rows.get(..rows.len().min(NAMED)).filter(|it| !it.is_empty())?.join(", ");
+    let more = match rows.len() - rows.len().min(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let text =
+        format!("printed rows that are not used, because no metric has their name and unit: {named}{more}");
+    Some(Note { kind: NoteKind::Warning, text })
 }
 
 fn empty(subjects: &[Subject], options: &Options) -> Answer<Recordings> {

@@ -81,10 +81,8 @@ pub(super) struct Rounds<'a> {
     files: BTreeMap<PathBuf, Changed>,
     /// Names that nothing declares: whether it is a type, and since when.
     names: BTreeMap<String, (bool, usize)>,
-    /// Headers that were found, with the folder that they are in.
-    found: BTreeMap<String, PathBuf>,
-    /// Headers of the source's own folder that another folder has, too, with such a folder.
-    others: BTreeMap<String, PathBuf>,
+    /// Headers that were found, with the folder that they are in, and another that has one of that name.
+    found: BTreeMap<String, (PathBuf, Option<PathBuf>)>,
     /// Headers that the project's build makes, with their templates, and since when.
     made: BTreeMap<String, (PathBuf, usize)>,
     /// Headers that were not found, with folders that have one of that name, and since when.
@@ -111,7 +109,6 @@ impl<'a> Rounds<'a> {
             files: BTreeMap::new(),
             names: BTreeMap::new(),
             found: BTreeMap::new(),
-            others: BTreeMap::new(),
             made: BTreeMap::new(),
             empty: BTreeMap::new(),
             standard: None,
@@ -270,7 +267,7 @@ impl<'a> Rounds<'a> {
             write(&path, &text)?;
             words.extend(["-include".into(), path.into()]);
         }
-        for folder in self.found.values() {
+        for (folder, _) in self.found.values() {
             words.extend(["-I".into(), folder.into()]);
         }
         if filling == Filling::On {
@@ -388,20 +385,17 @@ impl<'a> Rounds<'a> {
         if !is_inside || since.is_some() {
             return since.filter(|it| *it == round).map(|_| false);
         }
-        let mut folders = headers::folders_with(name, self.source);
+        let folders = headers::folders_with(name, self.source);
         // Builds name the folder of their sources, and other variants of the program have headers of the same name.
-        if let Some(own) = self.source.parent()
-            && folders.iter().any(|it| it == own)
-        {
-            self.others.extend(folders.iter().find(|it| *it != own).map(|it| (name.to_owned(), it.clone())));
-            folders = vec![own.to_owned()];
+        let own = folders.iter().find(|it| Some(it.as_path()) == self.source.parent());
+        if let Some(folder) = own.or(folders.first().filter(|_| folders.len() == 1)) {
+            let other = folders.iter().find(|it| *it != folder).cloned();
+            self.found.insert(name.to_owned(), (folder.clone(), other));
+            return Some(true);
         }
         let template = if folders.is_empty() { made::template(name, self.source) } else { None };
-        match (&folders[..], template) {
-            ([one], _) => {
-                self.found.insert(name.to_owned(), one.clone());
-            }
-            (_, Some(template)) if !name.contains("..") && is_small(&template) => {
+        match template {
+            Some(template) if !name.contains("..") && is_small(&template) => {
                 self.made.insert(name.to_owned(), (template, round));
             }
             _ => {
@@ -452,8 +446,8 @@ impl<'a> Rounds<'a> {
             return Ok(Err(format!("`{kernel}` is launched for a type that nothing declares (`__rh_any`)")));
         }
         let mut left_out = LeftOut::default();
-        for (name, folder) in &self.found {
-            let other = self.others.get(name).map_or_else(String::new, |it| {
+        for (name, (folder, other)) in &self.found {
+            let other = other.as_ref().map_or_else(String::new, |it| {
                 format!(", the folder of the source; `{}` has one, too", it.display())
             });
             left_out.notes.push(format!("`{name}` is taken from `{}`{other}", folder.display()));

@@ -27,6 +27,16 @@ wide = w.detach().cpu().double().requires_grad_(True)
 torch.nn.functional.layer_norm(x.detach().cpu().double(), (64,), wide, None).sum().backward()
 error = (w.grad.cpu().double() - wide.grad).abs().max().item()
 assert error < 0.02, error
+
+# A sum of 65,536 float32 numbers one after the other is wrong in the fourth digit.
+x = torch.randn((8, 12, 8192), device="cuda")
+upper = torch.randn((8, 12, 8192), device="cuda")
+bias, wide = (torch.zeros(12, device=device, dtype=kind, requires_grad=True) for device, kind in (("cuda", torch.float32), ("cpu", torch.float64)))
+y = torch.nn.functional.group_norm(x, 4, torch.ones(12, device="cuda"), bias)
+y.backward(upper)
+torch.nn.functional.group_norm(x.cpu().double(), 4, torch.ones(12).double(), wide).backward(upper.cpu().double())
+error = (bias.grad.cpu() - wide.grad).abs().max().item()
+assert y.is_cuda and y.dtype == torch.float32 and error < 4e-5, error
 with torch.autocast("cuda"):
     assert (torch.ones((4, 4), device="cuda") @ torch.ones((4, 4), device="cuda")).dtype == torch.float16
 x.record_stream(torch.cuda.current_stream())

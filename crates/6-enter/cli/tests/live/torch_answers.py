@@ -189,6 +189,27 @@ def own_kernel():
     return torch.ops.rockhound_own.thrice(gpu).tolist() == [3.0] * 4
 
 
+def kernels_of_both_sides():
+    """The kernel for the place of the tensors, whatever was registered first and however."""
+    library = torch.library.Library("rockhound_sides", "FRAGMENT")
+    library.define("side(Tensor x) -> Tensor")
+    library.impl("side", lambda x: x * 10, "CUDA")
+    library.impl("side", lambda x: x * 20, "CPU")
+    of_gpu = torch.library.Library("rockhound_sides", "IMPL", "CUDA")
+    library.define("only(Tensor x) -> Tensor")
+    of_gpu.impl("only", lambda x: x * 30)
+
+    @torch.library.custom_op("rockhound_sides::every", mutates_args=())
+    def every(x: torch.Tensor) -> torch.Tensor:
+        return x * 40
+
+    every.register_kernel("cuda")(lambda x: x * 50)
+    side, only = torch.ops.rockhound_sides.side, torch.ops.rockhound_sides.only
+    values = [it[0].item() for it in (side(gpu), side(host), only(gpu), every(gpu), every(host))]
+    is_twice_refused = raises(RuntimeError, "already a kernel registered", lambda: library.impl("side", lambda x: x, "CUDA"))
+    return values == [10, 20, 30, 50, 40] and side(gpu).is_cuda and not side(host).is_cuda and is_twice_refused
+
+
 def profiled():
     activities = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
     with torch.profiler.profile(activities=activities) as profiler:
@@ -248,6 +269,7 @@ MORE = {
     "`DataLoader` with pinned memory": pinned_loader,
     "operations of the program's own": own_operation,
     "kernels of the program's own": own_kernel,
+    "kernels of the program's own for the CPU and the GPU": kernels_of_both_sides,
     "`vmap` and `func`": lambda: torch.vmap(lambda x: x * 2)(gpu).is_cuda and torch.func.grad(lambda x: (x * x).sum())(gpu).is_cuda,
     "DLPack": lambda: torch.from_dlpack(gpu).is_cuda,
     "profiler": profiled,

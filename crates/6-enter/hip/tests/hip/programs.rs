@@ -375,7 +375,9 @@ fn clocks_of_the_program_move_by_modelled_time() {
         let microseconds: f64 = String::from_utf8_lossy(&output.stdout).trim().parse().unwrap();
         (microseconds, 1e3 * recorded_times(&session.join("workload"))[0])
     };
-    let (virtual_time, modelled) = printed(true);
+    // Other work on the machine stops a program between its two looks at the clock.
+    let shortest = (0..3).map(|_| printed(true)).min_by(|one, other| one.0.total_cmp(&other.0));
+    let (virtual_time, modelled) = shortest.unwrap();
     assert!(
         (modelled..modelled + 20_000.0).contains(&virtual_time),
         "{virtual_time} us, modelled {modelled} us"

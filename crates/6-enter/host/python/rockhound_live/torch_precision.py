@@ -1,7 +1,7 @@
-"""Products and normalizations of 16-bit tensors that the program has on the GPU.
+"""Products of 16-bit tensors, and normalizations, that the program has on the GPU.
 
 The one idea to keep in mind: programs compare a kernel with torch's own operation bit by bit or nearly so. On a GPU both add up float32, matrix units in
-order along K; libraries of the CPU add in another order, and partly in 16 bits.
+order along K, reductions in a tree; libraries of the CPU add in another order, partly in 16 bits, and gradients of normalizations one after the other.
 """
 
 _WITH_SUMMAND = {"addmm", "baddbmm"}
@@ -15,6 +15,8 @@ _MOST = 1 << 30
 def install(torch):
     """What the operations of `NAMES` give; NotImplemented where they are to be torch's own."""
     kinds = (torch.float16, torch.bfloat16)
+    # The type in which a normalization and its gradients are computed.
+    wider = {torch.float16: torch.float32, torch.bfloat16: torch.float32, torch.float32: torch.float64}
 
     def summed(left, right):
         """The product in the type of the factors, added up in float32."""
@@ -66,11 +68,11 @@ def install(torch):
     def normalized(function, arguments, options, any_marked):
         values = [*arguments, *options.values()]
         kind = next((it.dtype for it in values if isinstance(it, torch.Tensor)), None)
-        if kind not in kinds or not any_marked(values):
+        if kind not in wider or not any_marked(values):
             return NotImplemented
 
         def wide(value):
-            return value.float() if isinstance(value, torch.Tensor) and value.dtype in kinds else value
+            return value.to(wider[kind]) if isinstance(value, torch.Tensor) and value.dtype in wider else value
 
         return function(*map(wide, arguments), **{name: wide(value) for name, value in options.items()}).to(kind)
 

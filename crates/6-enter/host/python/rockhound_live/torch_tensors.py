@@ -7,7 +7,7 @@ marked tensors are marked. Operations of torch itself run on the CPU.
 import functools
 import importlib
 
-from . import hip, memory, results, torch_gradients, torch_precision
+from . import hip, memory, results, torch_gradients, torch_library, torch_precision
 
 _FACTORIES = (
     "arange as_tensor asarray empty empty_like empty_permuted empty_strided eye full full_like hann_window linspace logspace normal ones ones_like "
@@ -240,7 +240,7 @@ def install(torch):
     torch_gradients.install(torch, is_marked)
     results.install(torch, is_marked)
     _default_device(torch, is_gpu)
-    _library(torch)
+    torch_library.install(torch, any_marked)
     _generators(torch, is_gpu)
     _modules(torch, is_gpu)
 
@@ -285,41 +285,6 @@ def _default_device(torch, is_gpu):
             original(device)
 
     torch.set_default_device = set_default_device
-
-
-def _library(torch):
-    """Operations that the program defines for the GPU are found where its tensors are: on the CPU."""
-    library = torch.library
-
-    def on_cpu(devices):
-        if devices is None:
-            return None
-        names = [devices] if isinstance(devices, str) else list(devices)
-        return sorted({"cpu" if it in ("cuda", "hip") else it for it in names})
-
-    def with_devices(function):
-        @functools.wraps(function)
-        def call(*arguments, **options):
-            if "device_types" in options:
-                options["device_types"] = on_cpu(options["device_types"])
-            elif function.__name__ == "register_kernel" and len(arguments) > 1:
-                arguments = (arguments[0], on_cpu(arguments[1]), *arguments[2:])
-            return function(*arguments, **options)
-
-        return call
-
-    for name in ("custom_op", "register_kernel"):
-        if hasattr(library, name):
-            setattr(library, name, with_devices(getattr(library, name)))
-    impl = library.Library.impl
-
-    def impl_on_cpu(self, op_name, fn, dispatch_key="", **options):
-        if dispatch_key == "CUDA" and self.ns == "aten":
-            hip.say_once("`torch.library` kernels that replace torch's own operations on the GPU are not used: these run on the CPU")
-            return None
-        return impl(self, op_name, fn, "CPU" if dispatch_key == "CUDA" else dispatch_key, **options)
-
-    library.Library.impl = impl_on_cpu
 
 
 def _generators(torch, is_gpu):

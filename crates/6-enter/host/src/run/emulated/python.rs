@@ -11,7 +11,7 @@ use std::path::Path;
 const FOLDER: &str = "python";
 
 /// Files by name.
-const FILES: [(&str, &str); 18] = [
+const FILES: [(&str, &str); 19] = [
     ("sitecustomize.py", include_str!("../../../python/sitecustomize.py")),
     ("rockhound_live/__init__.py", include_str!("../../../python/rockhound_live/__init__.py")),
     ("rockhound_live/children.py", include_str!("../../../python/rockhound_live/children.py")),
@@ -26,6 +26,7 @@ const FILES: [(&str, &str); 18] = [
     ("rockhound_live/timing.py", include_str!("../../../python/rockhound_live/timing.py")),
     ("rockhound_live/torch_cuda.py", include_str!("../../../python/rockhound_live/torch_cuda.py")),
     ("rockhound_live/torch_gradients.py", include_str!("../../../python/rockhound_live/torch_gradients.py")),
+    ("rockhound_live/torch_library.py", include_str!("../../../python/rockhound_live/torch_library.py")),
     ("rockhound_live/torch_precision.py", include_str!("../../../python/rockhound_live/torch_precision.py")),
     ("rockhound_live/torch_tensors.py", include_str!("../../../python/rockhound_live/torch_tensors.py")),
     ("rockhound_live/tune.py", include_str!("../../../python/rockhound_live/tune.py")),

@@ -1,0 +1,86 @@
+"""Operations that the program defines with `torch.library`.
+
+The one idea to keep in mind: for torch, tensors on the GPU are the CPU's, so one kernel of the CPU takes both, and looks at the tensors to choose
+between those that the program gave.
+"""
+
+import functools
+import weakref
+
+from . import hip
+
+# Keys of the GPU, and the keys that tensors in the CPU's memory have.
+_KEYS = {"CUDA": "CPU", "AutogradCUDA": "AutogradCPU"}
+# Keys of kernels for every device.
+_ANY = ("", "CompositeExplicitAutograd", "CompositeImplicitAutograd")
+
+
+def install(torch, any_marked):
+    """Kernels for the GPU are called for tensors on it."""
+    library = torch.library.Library
+    create, impl = library.__init__, library.impl
+    given = {}
+
+    @functools.wraps(create)
+    def create_for_both(self, ns, kind, dispatch_key=""):
+        self._rockhound_key = dispatch_key
+        create(self, ns, kind, "" if dispatch_key in _KEYS else dispatch_key)
+
+    @functools.wraps(impl)
+    def impl_for_both(self, op_name, fn, dispatch_key="", **options):
+        key = dispatch_key or getattr(self, "_rockhound_key", self.dispatch_key)
+        ours = _KEYS.get(key, key)
+        if self.ns == "aten" and key in _KEYS:
+            hip.say_once("`torch.library` kernels that replace torch's own operations on the GPU are not used: these run on the CPU")
+            return None
+        is_ordinary = self.ns != "aten" and fn is not torch.library.fallthrough_kernel
+        if not is_ordinary or ours not in (*_KEYS.values(), *_ANY):
+            return impl(self, op_name, fn, ours if key in _KEYS else dispatch_key, **options)
+        operation = given.setdefault(_full_name(self.ns, op_name), _Operation(any_marked))
+        has_kernel = operation.add(self, key, fn)
+        if key in _ANY:
+            return impl(self, op_name, fn, dispatch_key, **options)
+        return None if has_kernel else impl(self, op_name, functools.partial(operation.call, ours), ours, **options)
+
+    library.__init__, library.impl = create_for_both, impl_for_both
+
+
+def _full_name(ns, op_name):
+    if not isinstance(op_name, str):
+        op_name = f"{op_name._schema.name}.{op_name._schema.overload_name}".rstrip(".")
+    return f"{ns}::{op_name.split('::')[-1]}"
+
+
+class _Operation:
+    """What the program gave for one operation."""
+
+    def __init__(self, any_marked):
+        self.any_marked = any_marked
+        # By key: the library that registered it, which may be gone, and the function.
+        self.kernels = {}
+        # By key of the CPU: the library that holds the kernel which chooses.
+        self.holders = {}
+
+    def add(self, library, key, function):
+        """Whether the kernel that chooses is registered already; torch refuses the same key twice."""
+        is_second = key in self.kernels and _lives(self.kernels[key][0])
+        self.kernels[key] = (weakref.ref(library), function)
+        ours = _KEYS.get(key, key)
+        has_kernel = ours in self.holders and _lives(self.holders[ours]) and not is_second
+        if not has_kernel:
+            self.holders[ours] = weakref.ref(library)
+        return has_kernel
+
+    def call(self, ours, *arguments, **options):
+        is_gpu = self.any_marked(arguments) or self.any_marked(options.values())
+        gpu = next(it for it, cpu in _KEYS.items() if cpu == ours)
+        order = (gpu, ours) if is_gpu else (ours, gpu)
+        if ours == "CPU":
+            order = (order[0], *_ANY, order[1])
+        function = next(self.kernels[it][1] for it in order if it in self.kernels and _lives(self.kernels[it][0]))
+        return function(*arguments, **options)
+
+
+def _lives(library):
+    library = library()
+    return library is not None and library.m is not None

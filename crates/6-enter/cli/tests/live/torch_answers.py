@@ -179,7 +179,15 @@ def own_operation():
     def twice(x: torch.Tensor) -> torch.Tensor:
         return x * 2
 
-    return twice(gpu).tolist() == [2.0] * 4
+    @torch.library.custom_op("rockhound_test::of_columns", mutates_args=())
+    def of_columns(x: torch.Tensor) -> torch.Tensor:
+        columns = x.t().contiguous() + 0
+        result = torch.empty(columns.shape, device=columns.device)
+        double[(1,)](columns, result, columns.numel(), BLOCK=16)
+        return result
+
+    table = torch.arange(6.0, device="cuda").view(2, 3)
+    return twice(gpu).tolist() == [2.0] * 4 and of_columns(table).tolist() == [[0.0, 6.0], [2.0, 8.0], [4.0, 10.0]]
 
 
 def own_kernel():

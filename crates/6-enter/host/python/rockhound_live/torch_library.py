@@ -15,11 +15,21 @@ _KEYS = {"CUDA": "CPU", "AutogradCUDA": "AutogradCPU"}
 _ANY = ("", "CompositeExplicitAutograd", "CompositeImplicitAutograd")
 
 
-def install(torch, any_marked):
-    """Kernels for the GPU are called for tensors on it."""
+def install(torch, any_marked, marks):
+    """Kernels for the GPU are called for tensors on it, and what they make of such tensors is on the GPU too."""
     library = torch.library.Library
     create, impl = library.__init__, library.impl
     given = {}
+
+    def with_marks(function):
+        @functools.wraps(function)
+        def call(*arguments, **options):
+            if torch._C._len_torch_function_stack() > 0:
+                return function(*arguments, **options)
+            with marks():
+                return function(*arguments, **options)
+
+        return call
 
     @functools.wraps(create)
     def create_for_both(self, ns, kind, dispatch_key=""):
@@ -36,7 +46,9 @@ def install(torch, any_marked):
         is_ordinary = self.ns != "aten" and fn is not torch.library.fallthrough_kernel
         if not is_ordinary or ours not in (*_KEYS.values(), *_ANY):
             return impl(self, op_name, fn, ours if key in _KEYS else dispatch_key, **options)
+        # torch has taken off the mode that marks results while it asked the mode about the operation.
         operation = given.setdefault(_full_name(self.ns, op_name), _Operation(any_marked))
+        fn = with_marks(fn)
         has_kernel = operation.add(self, key, fn)
         if key in _ANY:
             return impl(self, op_name, fn, dispatch_key, **options)

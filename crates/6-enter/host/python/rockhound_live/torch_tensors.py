@@ -240,7 +240,7 @@ def install(torch):
     torch_gradients.install(torch, is_marked)
     results.install(torch, is_marked)
     _default_device(torch, is_gpu)
-    torch_library.install(torch, any_marked)
+    torch_library.install(torch, any_marked, Marks)
     _generators(torch, is_gpu)
     _modules(torch, is_gpu)
 

@@ -197,6 +197,18 @@ def own_kernel():
     return torch.ops.rockhound_own.thrice(gpu).tolist() == [3.0] * 4
 
 
+def replaced_operation():
+    """A kernel for an operation of torch acts on tensors of the GPU, until its library is gone, also in backward passes."""
+    library = torch.library.Library("aten", "IMPL")
+    library.impl("mul.Tensor", lambda x, y: torch.full_like(x, 7), "CUDA")
+    x = torch.ones(4, device="cuda", requires_grad=True)
+    y = x * 3
+    y.sum().backward()
+    with_it = (y[0].item(), x.grad[0].item(), (host * 3)[0].item(), y.is_cuda)
+    library._destroy()
+    return with_it == (7, 7, 3, True) and (gpu * 3)[0].item() == 3
+
+
 def kernels_of_both_sides():
     """The kernel for the place of the tensors, whatever was registered first and however."""
     library = torch.library.Library("rockhound_sides", "FRAGMENT")
@@ -278,6 +290,7 @@ MORE = {
     "operations of the program's own": own_operation,
     "kernels of the program's own": own_kernel,
     "kernels of the program's own for the CPU and the GPU": kernels_of_both_sides,
+    "kernels of the program's own for operations of torch": replaced_operation,
     "`vmap` and `func`": lambda: torch.vmap(lambda x: x * 2)(gpu).is_cuda and torch.func.grad(lambda x: (x * x).sum())(gpu).is_cuda,
     "DLPack": lambda: torch.from_dlpack(gpu).is_cuda,
     "profiler": profiled,

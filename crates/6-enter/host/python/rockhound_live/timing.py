@@ -94,17 +94,35 @@ def install_autotuner(module):
         _try_few(module.Autotuner, limit)
 
 
+class _Few(list):
+    """Configurations of an autotuner, which end when it has launched enough of them."""
+
+    tuner = None
+
+    def __iter__(self):
+        for each in super().__iter__():
+            if self.tuner._rockhound_left == 0:
+                return
+            yield each
+
+
 def _try_few(autotuner, limit):
-    """The first configurations of each list are tried."""
-    prune = autotuner.prune_configs
+    """The first configurations of each list that can be launched are tried."""
+    prune, bench = autotuner.prune_configs, autotuner._bench
 
     def prune_configs(self, *arguments, **options):
-        configurations = list(prune(self, *arguments, **options))
+        configurations = _Few(prune(self, *arguments, **options))
         if len(configurations) > limit:
             hip.say_once(f"autotuners try the first {limit} of their configurations (`--autotune-limit`)")
-        return configurations[:limit]
+        configurations.tuner, self._rockhound_left = self, limit
+        return configurations
 
-    autotuner.prune_configs = prune_configs
+    def _bench(self, *arguments, **options):
+        found = bench(self, *arguments, **options)
+        self._rockhound_left -= not (found and found[0] == float("inf"))
+        return found
+
+    autotuner.prune_configs, autotuner._bench = prune_configs, _bench
 
 
 class Event:

@@ -1,10 +1,11 @@
-"""Operations that the program defines with `torch.library`.
+"""Operations that the program defines, or replaces, with `torch.library`.
 
 The one idea to keep in mind: for torch, tensors on the GPU are the CPU's, so one kernel of the CPU takes both, and looks at the tensors to choose
-between those that the program gave.
+between those that the program gave. torch's own kernels of the CPU stay; a mode calls the program's instead where tensors are on the GPU.
 """
 
 import functools
+import importlib
 import weakref
 
 from . import hip
@@ -20,6 +21,7 @@ def install(torch, any_marked, marks):
     library = torch.library.Library
     create, impl = library.__init__, library.impl
     given = {}
+    replaced = _replaced(torch, any_marked)
 
     def with_marks(function):
         @functools.wraps(function)
@@ -41,7 +43,7 @@ def install(torch, any_marked, marks):
         key = dispatch_key or getattr(self, "_rockhound_key", self.dispatch_key)
         ours = _KEYS.get(key, key)
         if self.ns == "aten" and key in _KEYS:
-            hip.say_once("`torch.library` kernels that replace torch's own operations on the GPU are not used: these run on the CPU")
+            replaced.add(self, key, _full_name("aten", op_name), with_marks(fn))
             return None
         is_ordinary = self.ns != "aten" and fn is not torch.library.fallthrough_kernel
         if not is_ordinary or ours not in (*_KEYS.values(), *_ANY):
@@ -55,12 +57,49 @@ def install(torch, any_marked, marks):
         return None if has_kernel else impl(self, op_name, functools.partial(operation.call, ours), ours, **options)
 
     library.__init__, library.impl = create_for_both, impl_for_both
+    return replaced
 
 
 def _full_name(ns, op_name):
     if not isinstance(op_name, str):
         op_name = f"{op_name._schema.name}.{op_name._schema.overload_name}".rstrip(".")
     return f"{ns}::{op_name.split('::')[-1]}"
+
+
+def _replaced(torch, any_marked):
+    """The mode in which operations of torch on tensors of the GPU are the program's; to be entered where it `is_wanted`."""
+    # Programs need not have imported it.
+    modes = importlib.import_module("torch.utils._python_dispatch")
+    names = {}
+
+    def name_of(operation):
+        if operation not in names:
+            names[operation] = _full_name("aten", operation)
+        return names[operation]
+
+    class Replaced(modes.TorchDispatchMode):
+        kernels = {}
+
+        @classmethod
+        def add(cls, library, key, name, function):
+            has_parts = torch._C._dispatch_has_kernel(name) and torch._C._dispatch_has_kernel_for_dispatch_key(name, "CompositeImplicitAutograd")
+            if key != "CUDA" or has_parts:
+                hip.say_once("kernels of the program for operations of torch that consist of others (`aten::conv2d` and the like) are not used: the others run")
+            else:
+                cls.kernels[name] = (weakref.ref(library), function)
+
+        @classmethod
+        def is_wanted(cls):
+            return any(_lives(library) for library, _ in cls.kernels.values())
+
+        def __torch_dispatch__(self, operation, types, arguments=(), options=None):
+            options = options or {}
+            library, function = self.kernels.get(name_of(operation), (None, None))
+            if function and _lives(library) and (any_marked(arguments) or any_marked(options.values())):
+                return function(*arguments, **options)
+            return operation(*arguments, **options)
+
+    return Replaced
 
 
 class _Operation:

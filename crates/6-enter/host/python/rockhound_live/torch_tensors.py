@@ -227,20 +227,26 @@ def install(torch):
                 return mark(function(*arguments, **{**options, "device": "cpu"}))
             if function.__name__ in _TOGETHER and memory.gpu_is_used:
                 check_together(function, arguments)
-            result = precise(function, arguments, options, any_marked) if function.__name__ in torch_precision.NAMES else NotImplemented
-            if result is NotImplemented:
-                result = function(*arguments, **options)
+            result = computed(function, arguments, options)
             if "device" not in options and isinstance(result, (torch.Tensor, tuple, list)) and function not in _LEAVES:
                 if any_marked(arguments) or (options and any_marked(options.values())):
                     mark(result)
             return result
+
+    replaced = torch_library.install(torch, any_marked, Marks)
+
+    def computed(function, arguments, options):
+        if replaced.is_wanted():
+            with replaced():
+                return function(*arguments, **options)
+        result = precise(function, arguments, options, any_marked) if function.__name__ in torch_precision.NAMES else NotImplemented
+        return function(*arguments, **options) if result is NotImplemented else result
 
     _LEAVES.update((base.to, base.cpu))
     Marks().__enter__()
     torch_gradients.install(torch, is_marked)
     results.install(torch, is_marked)
     _default_device(torch, is_gpu)
-    torch_library.install(torch, any_marked, Marks)
     _generators(torch, is_gpu)
     _modules(torch, is_gpu)
 

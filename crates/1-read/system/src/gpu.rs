@@ -71,11 +71,52 @@ pub struct Gpu {
     pub ecc_correctable: Fact<u64>,
     /// Memory errors not corrected.
     pub ecc_uncorrectable: Fact<u64>,
+    /// Pages of memory that are retired for their errors, or wait for it.
+    pub retired_pages: Fact<u64>,
     /// Version of the firmware of the compute queues (MEC).
     pub mec_firmware: Fact<u64>,
 }
 
 impl Gpu {
+    /// True if anything is known of it beside its number.
+    pub(crate) fn has_facts(&self) -> bool {
+        let texts = [
+            &self.product,
+            &self.target,
+            &self.device_id,
+            &self.compute_partition,
+            &self.memory_partition,
+            &self.perf_level,
+        ];
+        let amounts = [
+            &self.link.speed,
+            &self.link.width,
+            &self.link.max_speed,
+            &self.link.max_width,
+            &self.max_clock_mhz,
+            &self.clock_mhz,
+            &self.busy_percent,
+            &self.power_cap_w,
+            &self.power_cap_max_w,
+            &self.hotspot_c,
+        ];
+        let counts = [
+            &self.compute_units,
+            &self.replays,
+            &self.ecc_correctable,
+            &self.ecc_uncorrectable,
+            &self.retired_pages,
+            &self.mec_firmware,
+        ];
+        self.bdf.is_some()
+            || self.node.is_some()
+            || texts.iter().any(|it| it.get().is_some())
+            || amounts.iter().any(|it| it.get().is_some())
+            || counts.iter().any(|it| it.get().is_some())
+            || self.numa_node.get().is_some()
+            || self.throttled_by.get().is_some()
+    }
+
     /// A GPU without facts.
     pub fn new(name: impl Into<String>) -> Gpu {
         fn none<T>() -> Fact<T> {
@@ -107,6 +148,7 @@ impl Gpu {
             hotspot_c: none(),
             ecc_correctable: none(),
             ecc_uncorrectable: none(),
+            retired_pages: none(),
             mec_firmware: none(),
         }
     }

@@ -77,6 +77,7 @@ fn fill(gpu: &mut Gpu, other: Gpu) {
     gpu.hotspot_c.fill(other.hotspot_c);
     gpu.ecc_correctable.fill(other.ecc_correctable);
     gpu.ecc_uncorrectable.fill(other.ecc_uncorrectable);
+    gpu.retired_pages.fill(other.retired_pages);
     gpu.mec_firmware.fill(other.mec_firmware);
 }
 

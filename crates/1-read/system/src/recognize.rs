@@ -3,7 +3,9 @@
 //! An unrecognised input is an error that names the supported ones; nothing is guessed.
 
 use crate::gpu::{AcsPort, Gpu, PairLink};
-use crate::outputs::{amd_smi, collect_env, docker, inductor, lscpu, lspci, rocm_smi, rocminfo, vllm};
+use crate::outputs::{
+    amd_smi, collect_env, docker, inductor, lscpu, lspci, rocm_smi, rocminfo, smi_table, vllm,
+};
 use crate::{BootArguments, Environment, Error, InductorCode, ServerLog, Tree, boot_arguments};
 use serde_json::Value;
 
@@ -142,6 +144,9 @@ fn text_document(name: &str, text: &str) -> Option<Found> {
         let (gpus, pairs) = rocm_smi::read_text(text, name);
         return Some(("rocm-smi", some_gpus(gpus, pairs, "rocm-smi lists no GPU")));
     }
+    if let Some(found) = smi_tables(name, text) {
+        return Some(found);
+    }
     if vllm::is(text) {
         return Some(("log of vLLM", Ok(Contents::ServerLog(vllm::read(text, name)))));
     }
@@ -170,9 +175,35 @@ fn text_document(name: &str, text: &str) -> Option<Found> {
         .then(|| ("environment", Ok(Contents::Environment(Environment::read(text.as_bytes())))))
 }
 
+/// Tables of amd-smi and CSV of both tools.
+fn smi_tables(name: &str, text: &str) -> Option<Found> {
+    let of_records = |kind, records: &[Value]| {
+        let (gpus, pairs) = amd_smi::read(records, name);
+        Some((kind, some_gpus(gpus, pairs, "amd-smi lists no GPU")))
+    };
+    if let Some(records) = smi_table::page(text) {
+        return of_records("amd-smi", &records);
+    }
+    if let Some(records) = smi_table::monitor(text) {
+        return of_records("amd-smi monitor", &records);
+    }
+    match smi_table::csv(text)? {
+        smi_table::Csv::AmdSmi(records) => of_records("amd-smi", &records),
+        smi_table::Csv::RocmSmi(cards) => {
+            let gpus = rocm_smi::read_json(&cards, name);
+            Some(("rocm-smi", some_gpus(gpus, Vec::new(), "rocm-smi lists no GPU")))
+        }
+    }
+}
+
 fn some_gpus(gpus: Vec<Gpu>, pairs: Vec<PairLink>, why: &str) -> Result<Contents, Error> {
     if gpus.is_empty() && pairs.is_empty() {
         Err(Error::whole(why))
+    } else if pairs.is_empty() && !gpus.iter().any(Gpu::has_facts) {
+        Err(Error::whole(format!(
+            "an output of GPUs, {} of them, without a value that a check uses",
+            gpus.len()
+        )))
     } else {
         Ok(Contents::Gpus { gpus, pairs })
     }
@@ -206,6 +237,10 @@ fn json(name: &str, text: &str) -> Option<Found> {
         ("power", "amd-smi metric"),
         ("ecc", "amd-smi metric"),
         ("memory_partition", "amd-smi partition"),
+        ("throttle", "amd-smi metric"),
+        ("fw_list", "amd-smi firmware"),
+        ("retired", "amd-smi bad-pages"),
+        ("pending", "amd-smi bad-pages"),
     ]
     .into_iter()
     .find(|(key, _)| has(key))
@@ -252,10 +287,12 @@ mod tests {
     #[test]
     fn told_apart_by_content() {
         for (bytes, kind) in [
-            (&b"[{\"gpu\": 0, \"asic\": {}}]"[..], "amd-smi static"),
-            (b"{\"gpu_data\": [{\"gpu\": 0, \"usage\": \"N/A\"}]}", "amd-smi metric"),
+            (&b"[{\"gpu\": 0, \"asic\": {\"market_name\": \"x\"}}]"[..], "amd-smi static"),
+            (b"{\"gpu_data\": [{\"gpu\": 0, \"usage\": {\"gfx_activity\": 3}}]}", "amd-smi metric"),
             (b"[{\"gpu\": 0, \"bdf\": \"05:00.0\"}]", "amd-smi list"),
-            (b"[{\"gpu\": 0, \"links\": []}]", "amd-smi topology"),
+            (b"[{\"gpu\": 0, \"bdf\": \"05:00.0\", \"links\": []}]", "amd-smi topology"),
+            (b"[{\"gpu\": 0, \"retired\": [{}], \"pending\": \"NO_PAGES\"}]", "amd-smi bad-pages"),
+            (b"gpu,bdf\n0,05:00.0\n", "amd-smi"),
             (b"[{\"tool\": \"x\", \"rocm_version\": \"6.3.2\"}]", "amd-smi version"),
             (b"{\"card0\": {\"Device Name\": \"x\"}}", "rocm-smi"),
             (b"[{\"HostConfig\": {}}]", "docker inspect"),
@@ -270,7 +307,7 @@ mod tests {
             let found = recognize("f", bytes).map(|it| it.kind);
             assert_eq!(found, Ok(kind), "{}", String::from_utf8_lossy(bytes));
         }
-        for bytes in [&b""[..], b" \n", b"hello world", b"[1, 2", b"\0\x01\x02", b"{\"a\": 1}"] {
+        for bytes in [&b""[..], b" \n", b"hello world", b"[1, 2", b"[{\"gpu\": 0, \"fw_list\": []}]", b"\0\x01\x02", b"{\"a\": 1}"] {
             assert!(recognize("f", bytes).is_err(), "{}", String::from_utf8_lossy(bytes));
         }
     }

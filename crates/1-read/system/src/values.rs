@@ -48,7 +48,7 @@ pub(crate) fn words(value: &Value) -> Option<String> {
 pub(crate) fn said(text: &str) -> bool {
     let text = text.trim();
     !text.is_empty()
-        && !["N/A", "NA", "None", "unknown", "null"].iter().any(|it| it.eq_ignore_ascii_case(text))
+        && !["N/A", "NA", "None", "unknown", "unk", "null"].iter().any(|it| it.eq_ignore_ascii_case(text))
 }
 
 /// The first existing one of several paths (`limit.ppt0.max_power_limit`).

@@ -230,8 +230,11 @@ pub fn read_input(path: &Path) -> Result<Input> {
     if system::is_archive(&bytes) {
         let (tree, refused) =
             system::read_archive(&short, &bytes).map_err(|error| anyhow::anyhow!("{name}: {error}"))?;
-        if tree.is_empty() {
-            bail!("{name}: an archive without files of a machine");
+        // A bundle has files of /proc and /sys, outputs of tools, or an environment.
+        if !["proc", "sys", "commands"].iter().any(|it| tree.has_below(it)) && !tree.has("environment") {
+            bail!(
+                "{name}: an archive without files of a machine; unpack it and give what is in it to the command for that"
+            );
         }
         return Ok(Input::Machine(tree, refused));
     }

@@ -69,6 +69,9 @@ fn gpu(record: &Value, from: &str) -> Option<Gpu> {
     gpu.ecc_correctable = total(&["ecc.total_correctable_count"]);
     gpu.ecc_uncorrectable = total(&["ecc.total_uncorrectable_count"]);
     gpu.throttled_by = throttle(record, from);
+    if let Some(pages) = retired_pages(record) {
+        gpu.retired_pages = Fact::known(pages, from);
+    }
     Some(gpu)
 }
 
@@ -85,6 +88,15 @@ fn fact<T>(value: Option<&Value>, from: &str, path: &str, read: impl Fn(&Value) 
     }
 }
 
+/// Pages of memory that are not used any more, or will not be: `bad-pages` as JSON (a list, or a word that there is none) and as
+/// text (a block for each).
+fn retired_pages(record: &Value) -> Option<u64> {
+    let in_text = record.as_object()?.keys().filter(|key| key.starts_with("bad_page_")).count() as u64;
+    let lists = ["retired", "pending", "un_res"].into_iter().filter_map(|key| record.get(key));
+    let in_json: Vec<u64> = lists.map(|it| it.as_array().map_or(0, |pages| pages.len() as u64)).collect();
+    (in_text > 0 || !in_json.is_empty()).then(|| in_text + in_json.iter().sum::<u64>())
+}
+
 /// Limits in force: the old single status, or one status per limit of the new block. Newer tools keep the old
 /// field as `N/A`.
 fn throttle(record: &Value, from: &str) -> Fact<Vec<String>> {
@@ -94,10 +106,13 @@ fn throttle(record: &Value, from: &str) -> Fact<Vec<String>> {
         for (key, value) in block {
             let Some(limit) = key.strip_suffix("_violation_status") else { continue };
             let Some(status) = words(value) else { continue };
-            known = true;
-            if status.eq_ignore_ascii_case("active") {
-                active.push(limit.replace('_', " "));
+            // Tools on the host of virtual machines say TRUE and FALSE.
+            match status.to_ascii_lowercase().as_str() {
+                "active" | "true" => active.push(limit.replace('_', " ")),
+                "not active" | "inactive" | "false" => {}
+                _ => continue,
             }
+            known = true;
         }
         if known {
             return Fact::known(active, from);

@@ -8,4 +8,5 @@ pub(crate) mod lscpu;
 pub(crate) mod lspci;
 pub(crate) mod rocm_smi;
 pub(crate) mod rocminfo;
+pub(crate) mod smi_table;
 pub(crate) mod vllm;

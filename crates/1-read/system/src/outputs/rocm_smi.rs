@@ -153,6 +153,9 @@ fn lines(text: &str, from: &str, gpus: &mut Vec<Gpu>) {
         };
         let Ok(index) = index.parse::<u32>() else { continue };
         let rest = rest.trim_start().trim_start_matches(':').trim();
+        if memory_errors(rest, from, slot(gpus, index)) {
+            continue;
+        }
         let Some((key, value)) = rest.rsplit_once(':') else { continue };
         let (key, value) = (key.trim().to_ascii_lowercase(), value.trim());
         let gpu = slot(gpus, index);
@@ -168,6 +171,27 @@ fn lines(text: &str, from: &str, gpus: &mut Vec<Gpu>) {
         } else if key.ends_with("performance level") {
             gpu.perf_level = Fact::known(value.to_ascii_lowercase(), from);
         }
+    }
+}
+
+/// Rows of `--showrasinfo` (block, status, corrected, not corrected) and of `--showretiredpages` (address, size, status).
+fn memory_errors(row: &str, from: &str, gpu: &mut Gpu) -> bool {
+    let add =
+        |fact: &mut Fact<u64>, more: u64| *fact = Fact::known(fact.get().copied().unwrap_or(0) + more, from);
+    match row.split_whitespace().collect::<Vec<_>>()[..] {
+        [_, "ENABLED", corrected, not] => {
+            let (Ok(corrected), Ok(not)) = (corrected.parse(), not.parse()) else { return false };
+            add(&mut gpu.ecc_correctable, corrected);
+            add(&mut gpu.ecc_uncorrectable, not);
+            true
+        }
+        [address, size, "Retired" | "Pending" | "Reserved" | "Un-reservable"]
+            if address.starts_with("0x") && size.starts_with("0x") =>
+        {
+            add(&mut gpu.retired_pages, 1);
+            true
+        }
+        _ => false,
     }
 }
 
@@ -218,6 +242,22 @@ fn pairs(text: &str) -> Vec<PairLink> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn errors_and_retired_pages_are_counted() {
+        let text = "==== x ====\nGPU[0]\t: Block   Status   Correctable Error  Uncorrectable Error\n\
+            GPU[0]\t: UMC   ENABLED   12   1\nGPU[0]\t: SDMA   ENABLED   0   2\nGPU[1]\t: UMC   DISABLED   0   0\n\
+            GPU[1]\t:   0x3fe2fc0000   0x1000   Retired\nGPU[1]\t:   0x3fe2fc1000   0x1000   Pending\n";
+        let (gpus, _) = read_text(text, "t");
+        let counts = |gpu: &Gpu| {
+            (
+                gpu.ecc_correctable.get().copied(),
+                gpu.ecc_uncorrectable.get().copied(),
+                gpu.retired_pages.get().copied(),
+            )
+        };
+        assert_eq!((counts(&gpus[0]), counts(&gpus[1])), ((Some(12), Some(3), None), (None, None, Some(2))));
+    }
 
     #[test]
     fn determinism_is_read_from_what_set_it() {

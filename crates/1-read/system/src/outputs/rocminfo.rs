@@ -21,12 +21,18 @@ pub(crate) fn read(text: &str, from: &str) -> Vec<Gpu> {
             agent.push((key.trim().to_owned(), value.trim().to_owned()));
         }
     }
-    agents
-        .iter()
-        .filter_map(|fields| gpu(fields, from))
-        .enumerate()
-        .map(|(index, gpu)| numbered(gpu, index))
-        .collect()
+    let mut gpus: Vec<(Option<&str>, Gpu)> = Vec::new();
+    for (index, (unique, mut gpu)) in agents.iter().filter_map(|fields| gpu(fields, from)).enumerate() {
+        // Each GPU in a package of several says the address of the first; partitions of one have one number in common.
+        let another = gpus
+            .iter()
+            .any(|(it, other)| other.bdf == gpu.bdf && *it != unique && it.is_some() && unique.is_some());
+        if another {
+            gpu.bdf = None;
+        }
+        gpus.push((unique, numbered(gpu, index)));
+    }
+    gpus.into_iter().map(|(_, gpu)| gpu).collect()
 }
 
 fn numbered(mut gpu: Gpu, index: usize) -> Gpu {
@@ -37,7 +43,8 @@ fn numbered(mut gpu: Gpu, index: usize) -> Gpu {
     gpu
 }
 
-fn gpu(fields: &[(String, String)], from: &str) -> Option<Gpu> {
+/// A GPU, and the number that its board alone has.
+fn gpu<'a>(fields: &'a [(String, String)], from: &str) -> Option<(Option<&'a str>, Gpu)> {
     // The first of a name is the agent's; the same names come again in its ISAs.
     let field = |name: &str| {
         fields.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone()).filter(|it| !it.is_empty())
@@ -63,7 +70,8 @@ fn gpu(fields: &[(String, String)], from: &str) -> Option<Gpu> {
         .map_or_else(|| Fact::unknown(format!("{from}: no `Compute Unit`")), |it| Fact::known(it, from));
     gpu.max_clock_mhz = number("Max Clock Freq. (MHz)")
         .map_or_else(|| Fact::unknown(format!("{from}: no clock")), |it| Fact::known(it as f64, from));
-    Some(gpu)
+    let unique = fields.iter().find(|(key, _)| key == "Uuid").map(|(_, value)| value.as_str());
+    Some((unique.filter(|it| !it.ends_with("-XX")), gpu))
 }
 
 #[cfg(test)]
@@ -78,5 +86,24 @@ mod tests {
         assert_eq!(gpus[0].target.get().map(String::as_str), Some("gfx90a"));
         assert_eq!(gpus[0].name, "0000:82:00.0");
         assert_eq!(gpus[0].compute_units.get(), Some(&104));
+    }
+
+    #[test]
+    fn gpus_of_one_address_are_told_apart_by_their_number() {
+        let agent = |node: u32, uuid: &str| {
+            format!(
+                "Agent {node}\n  Name: gfx942\n  Uuid: {uuid}\n  Device Type: GPU\n  BDFID: 256\n  Node: {node}\n"
+            )
+        };
+        let of = |uuids: [&str; 3]| {
+            let agents: String = uuids.iter().zip(4..).map(|(uuid, node)| agent(node, uuid)).collect();
+            let gpus = read(&format!("HSA Agents\n{agents}"), "t");
+            let bdfs: Vec<bool> = gpus.iter().map(|it| it.bdf.is_some()).collect();
+            bdfs
+        };
+        assert_eq!(of(["GPU-1", "GPU-2", "GPU-3"]), [true, false, false]);
+        // Partitions of one board, and boards without a number.
+        assert_eq!(of(["GPU-1", "GPU-1", "GPU-1"]), [true, true, true]);
+        assert_eq!(of(["GPU-XX", "GPU-XX", "GPU-XX"]), [true, true, true]);
     }
 }

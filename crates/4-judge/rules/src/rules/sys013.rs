@@ -38,7 +38,13 @@ fn partition(gpus: &[Gpu]) -> Judged {
             (Fact::Known { value: compute, .. }, Fact::Known { value: memory, .. }) => {
                 groups.entry(format!("{compute} {memory}")).or_default().push(&gpu.name);
             }
-            (Fact::Unknown { reason }, _) | (_, Fact::Unknown { reason }) => {
+            (Fact::Known { value: cap, .. }, Fact::Unknown { reason }) => {
+                return Judged::unknown(
+                    CHECK,
+                    format!("{}: {cap} W; the highest it allows: {reason}", gpu.name),
+                );
+            }
+            (Fact::Unknown { reason }, _) => {
                 return Judged::unknown(CHECK, format!("{}: {reason}", gpu.name));
             }
         }
@@ -55,6 +61,17 @@ fn partition(gpus: &[Gpu]) -> Judged {
 
 fn cap(gpus: &[Gpu]) -> Judged {
     const CHECK: &str = "power-cap";
+    let caps: Vec<(&Gpu, f64)> = gpus.iter().filter_map(|gpu| Some((gpu, *gpu.power_cap_w.get()?))).collect();
+    let highest = caps.iter().map(|(_, cap)| *cap).fold(0.0, f64::max);
+    let lower: Vec<String> = caps
+        .iter()
+        .filter(|(_, cap)| *cap < highest)
+        .map(|(gpu, cap)| format!("{} {cap} W, others {highest} W", gpu.name))
+        .collect();
+    if !lower.is_empty() && gpus.iter().any(|gpu| gpu.power_cap_max_w.get().is_none()) {
+        return Judged::warn(CHECK, lower.join("; "))
+            .read(caps[0].0.power_cap_w.from().unwrap_or_default(), lower.join("; "));
+    }
     let mut below = Vec::new();
     for gpu in gpus {
         match (&gpu.power_cap_w, &gpu.power_cap_max_w) {
@@ -63,7 +80,13 @@ fn cap(gpus: &[Gpu]) -> Judged {
                     below.push(format!("{} {cap} of {most} W", gpu.name));
                 }
             }
-            (Fact::Unknown { reason }, _) | (_, Fact::Unknown { reason }) => {
+            (Fact::Known { value: cap, .. }, Fact::Unknown { reason }) => {
+                return Judged::unknown(
+                    CHECK,
+                    format!("{}: {cap} W; the highest it allows: {reason}", gpu.name),
+                );
+            }
+            (Fact::Unknown { reason }, _) => {
                 return Judged::unknown(CHECK, format!("{}: {reason}", gpu.name));
             }
         }
@@ -163,6 +186,15 @@ fn errors(gpus: &[Gpu]) -> Judged {
             format!("corrected {}: is the number growing?{also}", correctable.join(", ")),
         )
         .read(from, correctable.join(", "));
+    }
+    let retired: Vec<String> = named(gpus, |gpu| gpu.retired_pages.get().copied());
+    if !retired.is_empty() {
+        let from = gpus.iter().find_map(|gpu| gpu.retired_pages.from()).unwrap_or_default();
+        return Judged::warn(
+            CHECK,
+            format!("pages of memory retired for errors: {}{also}", retired.join(", ")),
+        )
+        .read(from, retired.join(", "));
     }
     match unknown.first() {
         Some(gpu) => {

@@ -307,7 +307,15 @@ mod tests {
             let found = recognize("f", bytes).map(|it| it.kind);
             assert_eq!(found, Ok(kind), "{}", String::from_utf8_lossy(bytes));
         }
-        for bytes in [&b""[..], b" \n", b"hello world", b"[1, 2", b"[{\"gpu\": 0, \"fw_list\": []}]", b"\0\x01\x02", b"{\"a\": 1}"] {
+        for bytes in [
+            &b""[..],
+            b" \n",
+            b"hello world",
+            b"[1, 2",
+            b"[{\"gpu\": 0, \"fw_list\": []}]",
+            b"\0\x01\x02",
+            b"{\"a\": 1}",
+        ] {
             assert!(recognize("f", bytes).is_err(), "{}", String::from_utf8_lossy(bytes));
         }
     }

@@ -6,7 +6,7 @@
 use crate::error::Error;
 use crate::format::Format;
 use crate::lines::{Line, lines};
-use crate::model::{GemmShape, Kind, Row, Said, Shape, Stated, Tunings, time};
+use crate::model::{FlawKind, GemmShape, Kind, Row, Said, Shape, Stated, Tunings, time};
 use std::borrow::Cow;
 
 /// An instance: `Perf: 0.22 ms, 615.4 TFlops, 450.7 GB/s, DeviceGemm…`.
@@ -72,6 +72,13 @@ pub(crate) fn read<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error
             }
             describe(&mut tunings.rows[first..], &problem);
             (first, summed) = (tunings.rows.len(), true);
+        } else if text.starts_with("max err: ") && text.ends_with("wrong values") {
+            // It is printed before or after the line of its instance, by program.
+            let text = format!(
+                "an instance beside this line computes wrong results: {}",
+                text.split_once(", ").map_or(text, |(_, it)| it)
+            );
+            tunings.flaw(line.number, FlawKind::WrongResult, text);
         } else if let Some((before, result)) = text.split_once(PERF) {
             // An old summary repeats the fastest of the lines above.
             if !(before.ends_with("Best ") && tunings.rows.len() > first) {

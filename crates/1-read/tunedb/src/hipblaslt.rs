@@ -16,6 +16,8 @@ const HEADER: &str = "transA,transB,";
 pub(crate) const COMMAND: &str = "hipblaslt-bench ";
 const CACHE: &str = "tuning-cache: ";
 const GIT: &str = "Git Version:";
+/// `norm_error` above which a result is wrong: 8-bit types with long sums stay below it.
+const WRONG_NORM: f64 = 0.1;
 
 /// Columns that a tuning file without a schema version is searched by.
 pub(crate) const OLD_LOOKUP: [&str; 10] =
@@ -102,7 +104,13 @@ pub(crate) fn output<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Err
                 let text = format!("{} values under {} columns", values.len(), columns.names.len());
                 tunings.bad_row(line.number, FlawKind::CutLine, text);
             } else {
-                let row = problem(&line, columns, &values, target);
+                let mut row = problem(&line, columns, &values, target);
+                let norm =
+                    columns.value(&values, &["norm_error"]).and_then(|it| it.trim().parse::<f64>().ok());
+                if let Some(norm) = norm.filter(|it| it.is_nan() || it.abs() > WRONG_NORM) {
+                    row.time_us = Err("the result is wrong");
+                    tunings.bad_row(line.number, FlawKind::WrongResult, format!("norm_error is {norm}"));
+                }
                 tunings.rows.push(row);
             }
             above = None;
@@ -226,8 +234,7 @@ fn problem<'a>(
         Some(_) => Err("the rate is 0: not stated"),
         None => Err("no column of the rate"),
     };
-    let error = value("norm_error").and_then(|it| it.parse().ok()).ok_or("nothing was validated");
-    row.stated = Some(Box::new(Stated { tera_flops, error }));
+    row.stated = Stated::rate(tera_flops);
     let index = value("solution_index").or_else(|| value("soulution_index"));
     row.candidate = match (index, value("kernel_name")) {
         (Some(index), Some(kernel)) if !kernel.is_empty() => Ok(Cow::Owned(format!("{index} {kernel}"))),

@@ -8,7 +8,7 @@ use crate::format::Format;
 use crate::lines::{Line, TextCheck, lines};
 use crate::miopen_key::{ConvKey, base_name};
 pub use crate::miopen_merge::merge_databases;
-use crate::model::{FlawKind, Kind, Row, Said, Shape, Tunings, Version, time};
+use crate::model::{FlawKind, Kind, Row, Said, Shape, Stated, Tunings, Version, time};
 use sorting::Sort;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -204,11 +204,17 @@ pub(crate) fn log<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error>
     let mut tunings = Tunings::new(name, Format::DriverCommands, bytes);
     let mut seen: HashMap<&'a str, usize> = HashMap::new();
     let mut solver: Option<&'a str> = None;
+    // The last line was the command as it was typed; the driver repeats it.
+    let mut typed: Option<&str> = None;
     for line in lines(bytes) {
         let text = line.text;
         tunings.bounded(line.number)?;
         if let Some(at) = text.find(DRIVER) {
             let command = text[at..].trim_end();
+            if typed.take() == Some(command) && at == 0 {
+                continue;
+            }
+            typed = text[..at].ends_with('/').then_some(command);
             match seen.get(command) {
                 Some(row) => tunings.rows[*row].calls += 1,
                 None => {
@@ -235,6 +241,17 @@ pub(crate) fn log<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error>
             if let (Some(ms), Some(row)) = (ms, tunings.rows.last_mut()) {
                 row.time_us = time::parse(ms, 1e3);
             }
+        } else if let Some((_, bound)) =
+            text.split_once(" FAILED: ").filter(|(what, _)| what.contains("Convolution"))
+        {
+            if let Some(row) = tunings.rows.last_mut() {
+                row.time_us = Err("the result is wrong");
+            }
+            tunings.bad_row(line.number, FlawKind::WrongResult, format!("error {bound}"));
+        } else if let Some(rate) = text.strip_prefix("stats: ").and_then(stated_rate) {
+            if let Some(row) = tunings.rows.last_mut() {
+                row.stated = Stated::rate(Ok(rate));
+            }
         } else if let Some((_, rest)) = text.split_once(", Solution: ") {
             if let Some(row) = tunings.rows.last_mut() {
                 row.candidate = Ok(Cow::Borrowed(rest.trim()));
@@ -246,6 +263,13 @@ pub(crate) fn log<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error>
         }
     }
     Ok(tunings)
+}
+
+/// The rate of a line of values, `name, ..., GFLOPs, GB/s, ms`, in 10^12 operations per second.
+fn stated_rate(values: &str) -> Option<f64> {
+    let values: Vec<&str> = values.rsplit(',').map(str::trim).take(3).collect();
+    let [_, _, rate] = values[..] else { return None };
+    rate.parse::<f64>().ok().filter(|it| *it > 0.0 && it.is_finite()).map(|it| it / 1e3)
 }
 
 /// `390/0/390, best #92 0.0129282 1,8,2,…`: tried, failed, all; best number, milliseconds, parameters.

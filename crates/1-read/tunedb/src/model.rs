@@ -351,6 +351,8 @@ pub enum FlawKind {
     CutLine,
     /// A row that the loader leaves out or cannot read.
     Malformed,
+    /// A kernel that was measured and computed wrong results.
+    WrongResult,
     /// An operation that the library does not know.
     UnknownOperation,
     /// Two parts of a row contradict each other.

@@ -24,7 +24,7 @@ pub(crate) fn recognize(name: &str, root: &Json<'_>) -> Option<Format> {
         |it: &Member<'_>| it.key.starts_with("M_LEQ_") || it.key.starts_with("M_GEQ_") || it.key == "any";
     match () {
         () if members.iter().any(sized) => Some(Format::AiterJson),
-        () if numbers > 0 && nested => Some(Format::MoeJson),
+        () if numbers > 0 && members.iter().any(|it| leaves(&it.value.value)) => Some(Format::MoeJson),
         () if nested && leaves(root) => Some(Format::AiterJson),
         () => None,
     }

@@ -135,7 +135,7 @@ pub(crate) fn log<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error>
         };
         if !matches!(validation, "PASSED" | "NO_CHECK") {
             let text = format!("`{}`: validation {validation}", value("solution"));
-            tunings.bad_row(line.number, FlawKind::Malformed, text);
+            tunings.bad_row(line.number, FlawKind::WrongResult, text);
         }
         let rate = value("gflops").parse::<f64>().ok().filter(|it| *it > 0.0 && it.is_finite());
         row.stated = Stated::rate(rate.map(|it| it / 1e3).ok_or("the rate is no measurement"));

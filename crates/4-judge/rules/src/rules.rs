@@ -150,6 +150,7 @@ pub(crate) mod tun024;
 pub(crate) mod tun025;
 pub(crate) mod tun026;
 pub(crate) mod tun027;
+pub(crate) mod tun028;
 
 /// Ascending by id.
 pub(crate) static RULES: &[Rule] = &[
@@ -297,4 +298,5 @@ pub(crate) static RULES: &[Rule] = &[
     tun025::RULE,
     tun026::RULE,
     tun027::RULE,
+    tun028::RULE,
 ];

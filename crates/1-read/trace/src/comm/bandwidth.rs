@@ -66,9 +66,13 @@ impl Bandwidths {
             let known = line.starts_with("TransferBench v") || line.starts_with("RocmBandwidthTest Version");
             // A matrix of rocm_bandwidth_test without its head.
             let bare = line.starts_with("D/D ").then(|| "rocm_bandwidth_test".to_owned());
+            let bare = bare.or_else(|| line.starts_with("SRC+EXE\\DST").then(|| "TransferBench".to_owned()));
             known.then(|| line.to_owned()).or(bare)
         });
-        let tests = text.lines().take(200).any(|line| line.trim_start().starts_with("Executor: "));
+        let tests = text
+            .lines()
+            .take(200)
+            .any(|line| line.trim_start().starts_with("Executor: ") || transfer(line.trim(), 0).is_some());
         let mut out = Bandwidths { tool: tool.clone().unwrap_or_default(), ..Bandwidths::default() };
         if tool.is_none() && !tests {
             return None;
@@ -155,6 +159,10 @@ fn row(line: &str, columns: usize) -> Option<(String, Vec<Option<f64>>)> {
     }
     let arrow = words.get(2).copied().filter(|word| matches!(*word, "->" | "<-" | "<->"));
     let from = 2 + usize::from(arrow.is_some());
+    // Rows of the least, the most and the deviation follow the mean: `GPU 00 min`.
+    if words.get(from).is_some_and(|word| matches!(*word, "min" | "max" | "sd")) {
+        return None;
+    }
     let values: Vec<Option<f64>> = words[from..].iter().map(|word| word.parse().ok()).collect();
     // Sums may follow the columns.
     if values.len() < columns || columns == 0 {
@@ -197,4 +205,26 @@ fn size(line: &str) -> Option<SizeBandwidth> {
         mean: mean.parse().ok()?,
         best: best.parse().ok()?,
     })
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn rows_beside_the_mean_are_no_bandwidths() {
+        let text = "Unidirectional copy peak bandwidth GB/s\n SRC+EXE\\DST    CPU 00    GPU 00\n  CPU 00  ->     15.5     9.8\n\
+            CPU 00 min     14.2     9.7\n  CPU 00  sd   3.3e-01   9.6e-02\n  GPU 00  ->     11.5     N/A\n  GPU 00 max     11.9   510.0\n";
+        let read = Bandwidths::read(text).unwrap();
+        assert_eq!(
+            read.matrices[0].rows,
+            [
+                ("CPU 00".to_owned(), vec![Some(15.5), Some(9.8)]),
+                ("GPU 00".to_owned(), vec![Some(11.5), None]),
+            ]
+        );
+        let test = "Test 1:\n Transfer 00      |  33.5 GB/s |    2.0 ms |     67108864 bytes | G0 -> GPU00:004 -> G1\n";
+        assert_eq!(Bandwidths::read(test).unwrap().transfers.len(), 1);
+        assert_eq!(Bandwidths::read("Transfer of files | x | y | z | w\n"), None);
+    }
 }

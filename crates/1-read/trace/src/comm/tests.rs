@@ -89,7 +89,8 @@ impl RcclTest {
         for (at, line) in lines.iter().enumerate() {
             let number = u32::try_from(before + at + 1).unwrap_or(u32::MAX);
             let words = line.trim();
-            if let Some(name) = words.strip_prefix("# Collective test starting:") {
+            let said = ["# Collective test starting:", "# Collective test concluded:"];
+            if let Some(name) = said.iter().find_map(|it| words.strip_prefix(it)) {
                 test.collective = Some(name.trim().trim_end_matches("_perf").to_owned());
                 test.named = true;
             } else if is_start(words) {

@@ -132,7 +132,7 @@ fn flaws_that_the_notes_name() {
         ("miopen/made-gfx942130.HIP.3_2_0_36bb7fd4a-dirty.ufdb.txt", FlawKind::OldGeneration, &[25]),
         ("miopen/made-gfx942130.HIP.3_2_0_36bb7fd4a-dirty.ufdb.txt", FlawKind::RepeatedEntry, &[26]),
         ("miopen/made-gfx942130.HIP.3_2_0_36bb7fd4a-dirty.ufdb.txt", FlawKind::IllFormedEntry, &[27]),
-        ("tensile/client.log", FlawKind::Malformed, &[7, 8]),
+        ("tensile/client.log", FlawKind::WrongResult, &[7, 8]),
     ] {
         let tunings = read(name, &files[name]).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(kinds(&tunings, kind), lines, "{name}: {:?}", tunings.flaws);

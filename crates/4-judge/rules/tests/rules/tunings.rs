@@ -117,7 +117,32 @@ fn each_rule_fires_where_it_should_and_not_beside() {
             "transA,transB,batch_count,m,n,k,lda,ldb,ldc,ldd,a_type,b_type,c_type,d_type,compute_type,hipblaslt-Gflops,hipblaslt-GB/s,us\nT,N,1,4096,4096,4096,{lead},{lead},4096,4096,f16_r,f16_r,f16_r,f16_r,f32_r,1,1,500.0\n"
         )
     };
+    let validated = |norm: &str| {
+        bench(4224).replace(",us\n", ",us,norm_error\n").replace(",500.0\n", &format!(",500.0,{norm}\n"))
+    };
+    let compared =
+        |line: &str| format!("{line}\nPerf: 0.4 ms, 529.8 TFlops, 1200 GB/s, DeviceGemmXdlUniversal\n");
+    let driven = |line: &str| {
+        format!(
+            "MIOpenDriver conv -n 4 -c 8 -H 20 -W 20 -k 8 -y 1 -x 1 -F 1\nGPU Kernel Time Forward Conv. Elapsed: 0.02 ms (average)\n{line}\n"
+        )
+    };
     let table: Vec<Case<'_>> = vec![
+        ("TUN028", vec![("bench.log", validated("nan"))], &[2]),
+        ("TUN028", vec![("bench.log", validated("0.93"))], &[2]),
+        ("TUN028", vec![("bench.log", validated("0.01"))], &[]),
+        (
+            "TUN028",
+            vec![("ck.log", compared("max err: 81, number of errors: 113, 96.3% wrong values"))],
+            &[1],
+        ),
+        ("TUN028", vec![("ck.log", compared("found 24 instances"))], &[]),
+        ("TUN028", vec![("miopen.log", driven("Forward Convolution FAILED: 0.257789 > 0.082"))], &[3]),
+        (
+            "TUN028",
+            vec![("miopen.log", driven("Forward Convolution Verifies OK on GPU reference (0.0001 < 0.082)"))],
+            &[],
+        ),
         ("TUN023", vec![("c.yaml", tensile(32, "[8]", "2"))], &[7]),
         ("TUN023", vec![("c.yaml", tensile(16, "[8]", "2"))], &[]),
         ("TUN023", vec![("ck.log", instances(32))], &[1]),

@@ -174,6 +174,18 @@ def pinned_loader():
     return sum(batch.cuda().sum().item() for (batch,) in torch.utils.data.DataLoader(data, 4, pin_memory=True)) == 28
 
 
+def stays_itself():
+    """A tensor that is where it is sent is itself, also where the default device is the GPU."""
+    is_same = gpu.to("cuda") is gpu and gpu.to(gpu.device) is gpu and host.to("cpu") is host and gpu.to(torch.float32) is gpu
+    torch.set_default_device("cuda")
+    try:
+        made = torch.ones(2)
+        is_same &= made.to("cuda") is made and made.to(device=gpu.device).is_cuda and made.to(torch.float16).is_cuda
+        return is_same and not made.to("cpu").is_cuda and made.to("cpu").to(made).is_cuda
+    finally:
+        torch.set_default_device(None)
+
+
 def own_operation():
     @torch.library.custom_op("rockhound_test::twice", mutates_args=(), device_types="cuda")
     def twice(x: torch.Tensor) -> torch.Tensor:
@@ -287,6 +299,7 @@ MORE = {
     "`set_default_device`": default_device,
     "pinned memory": lambda: torch.ones(2, pin_memory=True).is_pinned() and host.pin_memory().is_pinned() and not gpu.is_pinned(),
     "`DataLoader` with pinned memory": pinned_loader,
+    "a tensor that is there already": stays_itself,
     "operations of the program's own": own_operation,
     "kernels of the program's own": own_kernel,
     "kernels of the program's own for the CPU and the GPU": kernels_of_both_sides,

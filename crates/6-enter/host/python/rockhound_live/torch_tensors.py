@@ -6,6 +6,7 @@ marked tensors are marked. Operations of torch itself run on the CPU.
 
 import functools
 import importlib
+import threading
 
 from . import hip, memory, results, torch_gradients, torch_library, torch_precision
 
@@ -138,9 +139,19 @@ def install(torch):
             results.keep(result)
         return mark(result, where)
 
-    to = tensor_type.to
+    original_to, inner = tensor_type.to, threading.local()
+
+    def to(self, *arguments, **options):
+        """torch's own, for which modes find the method of the class again."""
+        inner.is_active = True
+        try:
+            return original_to(self, *arguments, **options)
+        finally:
+            inner.is_active = False
 
     def to_device(self, *arguments, **options):
+        if getattr(inner, "is_active", False):
+            return original_to(self, *arguments, **options)
         device = options.get("device", arguments[0] if arguments and not isinstance(arguments[0], torch.Tensor) else None)
         if arguments and isinstance(arguments[0], torch.Tensor):
             return moved(self, is_marked(arguments[0]), to(self, *arguments, **options))

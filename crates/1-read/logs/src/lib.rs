@@ -7,6 +7,7 @@
 
 mod build;
 mod clean;
+mod hip_errors;
 mod json_line;
 mod message;
 mod pieces;

@@ -1,6 +1,6 @@
 //! The table of messages: rows of the TOML files in `data/`.
 
-use crate::Entry;
+use crate::{Entry, hip_errors};
 use regex::Regex;
 use serde::Deserialize;
 use std::sync::{LazyLock, OnceLock};
@@ -40,6 +40,15 @@ pub struct Message {
     compiled: OnceLock<Option<Regex>>,
     /// Fields whose values part the events of one message; occurrences that differ in others are counted.
     pub distinct: Vec<String>,
+    /// Patterns whose named groups are fields in the lines that follow.
+    pub(crate) then: Vec<String>,
+    /// The patterns, compiled when a line first needs them.
+    compiled_then: OnceLock<Vec<Regex>>,
+    /// Lines that may follow.
+    pub(crate) then_lines: u32,
+    /// No news beside the messages that it follows from, in any order; where it follows from none, beside any fault
+    /// of its log: `Aborted (core dumped)`.
+    pub ends: bool,
     /// Only in lines of the kernel's log.
     pub kernel: bool,
     /// Meaning and cause.
@@ -74,29 +83,53 @@ struct File {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Row {
+pub(crate) struct Row {
     id: String,
     kind: Kind,
     words: Vec<String>,
-    fields: Option<String>,
+    pub(crate) fields: Option<String>,
     #[serde(default)]
-    strict: bool,
+    pub(crate) strict: bool,
     differ: Option<[String; 2]>,
     #[serde(default)]
     distinct: Vec<String>,
     #[serde(default)]
-    meaning: String,
+    then: Vec<String>,
+    #[serde(default = "then_lines")]
+    then_lines: u32,
     #[serde(default)]
-    next: Vec<String>,
+    ends: bool,
+    #[serde(default)]
+    pub(crate) meaning: String,
+    #[serde(default)]
+    pub(crate) next: Vec<String>,
     #[serde(default)]
     follows: Vec<String>,
     source: Option<String>,
-    test: Vec<String>,
+    pub(crate) test: Vec<String>,
 }
+
+/// Lines that may follow a message, where its row gives no number.
+fn then_lines() -> u32 {
+    12
+}
+
+/// Beginnings of the kernel's lines by which they are known without the prefix of its log.
+const OF_KERNEL: &[&str] = &[
+    "amdgpu ",
+    "[drm",
+    "[Hardware Error]",
+    "mce: [Hardware Error]",
+    "{1}[Hardware Error]",
+    "BUG: unable to handle",
+];
 
 /// The files of the table, in the order in which rows are tried.
 const FILES: &[&str] = &[
+    include_str!("../data/hardware.toml"),
     include_str!("../data/kernel.toml"),
+    include_str!("../data/openmp.toml"),
+    include_str!("../data/tools.toml"),
     include_str!("../data/runtime.toml"),
     include_str!("../data/pytorch.toml"),
     include_str!("../data/triton.toml"),
@@ -108,8 +141,11 @@ const FILES: &[&str] = &[
     include_str!("../data/activity.toml"),
 ];
 
-static MESSAGES: LazyLock<Vec<Message>> =
-    LazyLock::new(|| FILES.iter().flat_map(|text| file(text)).collect());
+static MESSAGES: LazyLock<Vec<Message>> = LazyLock::new(|| {
+    let of_files: Vec<Message> = FILES.iter().copied().flat_map(file).collect();
+    // A call and a number say more than the name alone.
+    hip_errors::rows(&of_files).into_iter().chain(of_files).collect()
+});
 
 /// All rows; of several that fit a line the first counts.
 pub fn messages() -> &'static [Message] {
@@ -119,31 +155,62 @@ pub fn messages() -> &'static [Message] {
 fn file(text: &str) -> Vec<Message> {
     // Tests read every file; a row that does not parse cannot be released.
     let Ok(file) = toml::from_str::<File>(text) else { return Vec::new() };
-    let rows = file.message.into_iter();
-    rows.map(|row| Message {
-        id: row.id,
-        kind: row.kind,
-        words: row.words,
-        fields: row.fields,
-        strict: row.strict,
-        differ: row.differ,
-        compiled: OnceLock::new(),
-        distinct: row.distinct,
-        kernel: file.kernel,
-        meaning: row.meaning,
-        next: row.next,
-        follows: row.follows,
-        source: row.source.unwrap_or_else(|| file.source.clone()),
-        test: row.test,
-    })
-    .collect()
+    let (is_kernel, source) = (file.kernel, file.source);
+    file.message.into_iter().map(|row| Message::new(row, is_kernel, &source)).collect()
+}
+
+impl Row {
+    /// A row whose lines have a word.
+    pub(crate) fn new(id: String, kind: Kind, word: String) -> Row {
+        Row {
+            id,
+            kind,
+            words: vec![word],
+            fields: None,
+            strict: false,
+            differ: None,
+            distinct: Vec::new(),
+            then: Vec::new(),
+            then_lines: then_lines(),
+            ends: false,
+            meaning: String::new(),
+            next: Vec::new(),
+            follows: Vec::new(),
+            source: None,
+            test: Vec::new(),
+        }
+    }
 }
 
 impl Message {
+    /// A row of a file.
+    pub(crate) fn new(row: Row, kernel: bool, source: &str) -> Message {
+        Message {
+            id: row.id,
+            kind: row.kind,
+            words: row.words,
+            fields: row.fields,
+            strict: row.strict,
+            differ: row.differ,
+            compiled: OnceLock::new(),
+            distinct: row.distinct,
+            then: row.then,
+            compiled_then: OnceLock::new(),
+            then_lines: row.then_lines,
+            ends: row.ends,
+            kernel,
+            meaning: row.meaning,
+            next: row.next,
+            follows: row.follows,
+            source: row.source.unwrap_or_else(|| source.to_owned()),
+            test: row.test,
+        }
+    }
+
     /// Fields of a line that is this message.
     pub fn read(&self, entry: &Entry) -> Option<Vec<Field>> {
         let text = entry.text.as_str();
-        let is_kernel = entry.is_kernel || text.starts_with("amdgpu ") || text.starts_with("[drm");
+        let is_kernel = entry.is_kernel || OF_KERNEL.iter().any(|it| text.starts_with(it));
         if self.kernel && !is_kernel {
             return None;
         }
@@ -158,12 +225,25 @@ impl Message {
         {
             return None;
         }
-        let fields = regex.capture_names().flatten().filter_map(|name| {
-            let value = captures.name(name)?.as_str().trim();
-            (!value.is_empty()).then(|| Field { name: name.replace('_', " "), value: value.to_owned() })
-        });
-        Some(fields.collect())
+        Some(groups(regex, &captures))
     }
+
+    /// Fields of a line behind one that is this message.
+    pub(crate) fn more(&self, text: &str) -> Vec<Field> {
+        let compile = || self.then.iter().filter_map(|it| Regex::new(it).ok()).collect();
+        let patterns: &Vec<Regex> = self.compiled_then.get_or_init(compile);
+        let found = patterns.iter().filter_map(|it| Some(groups(it, &it.captures(text)?)));
+        found.flatten().collect()
+    }
+}
+
+/// Named groups of a match that hold text.
+fn groups(regex: &Regex, captures: &regex::Captures<'_>) -> Vec<Field> {
+    let fields = regex.capture_names().flatten().filter_map(|name| {
+        let value = captures.name(name)?.as_str().trim();
+        (!value.is_empty()).then(|| Field { name: name.replace('_', " "), value: value.to_owned() })
+    });
+    fields.collect()
 }
 
 /// Whether a text has a word; at the beginning of a sentence its first letter is a capital.
@@ -184,8 +264,8 @@ mod tests {
         for text in FILES {
             let file: File = toml::from_str(text).unwrap_or_else(|error| panic!("{error}"));
             for row in &file.message {
-                if let Some(fields) = &row.fields {
-                    assert!(Regex::new(fields).is_ok(), "{}: {fields}", row.id);
+                for pattern in row.fields.iter().chain(&row.then) {
+                    assert!(Regex::new(pattern).is_ok(), "{}: {pattern}", row.id);
                 }
             }
         }

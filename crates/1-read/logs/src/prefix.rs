@@ -152,13 +152,19 @@ const DATE_TIME: &str =
 
 static BRACKETS: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     vec![
-        // Seconds since boot; `dmesg -T`; with `dmesg -x` or a caller's task number.
-        rule(r"^\[\s*(?<time>\d+\.\d{3,})\]\s?(?:\[\s*[TC]\d+\]\s)?", kernel),
+        // Seconds since boot, or since the line before (`dmesg -e`, `-d`, `-H`); `dmesg -T`; with `dmesg -x` or a caller's
+        // task number.
+        rule(r"^\[\s*(?<time>\d+\.\d{3,})(?:\s+<\s*[\d.]+>)?\]\s?(?:\[\s*[TC]\d+\]\s)?", kernel),
+        rule(r"^\[\s*<?\s*(?<time>\+\d+\.\d{3,})>?\]\s?", kernel),
+        rule(
+            r"^\[(?<time>(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\s?\d{1,2} \d{2}:\d{2})\]\s",
+            kernel,
+        ),
         rule(r"^\[(?<time>(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \w{3}\s+\d+ [\d:.]+ \d{4})\]\s?", kernel),
         // mpirun --tag-output, also with the time; prterun.
         rule(r"^\[[\w.@-]+,(?<rank>\d+)\]<(?:stdout|stderr|stddiag)>:\s?", common),
         // torchrun.
-        rule(r"^\[(?:[Rr]ank|default|RANK)\s?(?<rank>\d+)\]:?\s?", common),
+        rule(r"^(?:\[\d+\]\s+)?\[(?:[Rr]ank|default|RANK)\s?(?<rank>\d+)\]:?\s?", common),
         // kubectl logs --prefix.
         rule(r"^\[(?<unit>pod/[^\]\s]+)\]\s?", common),
         // glog in brackets: PyTorch's C++.
@@ -273,6 +279,9 @@ static LETTERS: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     ]
 });
 
+/// The mark of a quoted line.
+static QUOTES: LazyLock<Vec<Rule>> = LazyLock::new(|| vec![rule(r"^>\s+", |_, _| {})]);
+
 static HIP_LOG: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     vec![rule(
         r"^:(?<level>[0-7]):(?<source>[\w.]+\s*:\d+)\s*:\s*(?<time>\d+\s?us)\s*:\s*(?:\[pid:(?<pid>\d+)\s*tid:\s*\w+\])?\s?",
@@ -340,6 +349,7 @@ fn strip<'a>(entry: &mut Entry, line: &'a str) -> Option<&'a str> {
         b'[' => &BRACKETS,
         b'(' => &PARENTHESES,
         b':' => &HIP_LOG,
+        b'>' => &QUOTES,
         b'0'..=b'9' => &DIGITS,
         b'A'..=b'Z' | b'a'..=b'z' => &LETTERS,
         _ => &[],
@@ -400,6 +410,14 @@ mod tests {
             ),
             ("[Tue Sep  9 02:30:28 2025] text", ("", Some("Tue Sep  9 02:30:28 2025"), None, "text")),
             ("[ 8123.100001] text", ("", Some("8123.100001"), None, "text")),
+            ("[  +0.000006] text", ("", Some("+0.000006"), None, "text")),
+            ("[Apr10 21:21] text", ("", Some("Apr10 21:21"), None, "text")),
+            ("[80746] [rank4]:text", ("rank 4", None, None, "text")),
+            ("[100] text", ("", None, None, "[100] text")),
+            (
+                "> 2025-09-09T02:30:20.1234567Z stderr F text",
+                ("", Some("2025-09-09T02:30:20.1234567Z"), None, "text"),
+            ),
             ("[    5.000001] [T1234] text", ("", Some("5.000001"), None, "text")),
             (
                 "kern  :err   : 2026-01-07T10:00:00,1-06:00 text",
@@ -477,6 +495,8 @@ mod tests {
             ("Sep  9 02:30:28 node7 kernel: x", true),
             ("kern  :err   : 2026-01-07T10:00:00,1-06:00 x", true),
             ("12: [ 8123.100001] x", true),
+            ("[  +9.002235] x", true),
+            ("[Apr10 21:21] x", true),
             ("[2025-09-09 02:30:20] x", false),
             ("[rank0] x", false),
         ] {

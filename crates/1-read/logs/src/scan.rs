@@ -10,6 +10,9 @@ use sorting::Sort;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::LazyLock;
 
+#[cfg(test)]
+mod tests;
+
 /// Longest line that is looked at as a whole, bytes; of a longer one the beginning.
 const MOST_LINE: usize = 1 << 16;
 /// Bytes before a fault in which activity of the job is looked for.
@@ -41,9 +44,13 @@ const BLOCKS: &[(&str, u32)] = &[
     ("callbackQueue aborting with status", 40),
     ("Queue error - HSA_", 0),
     ("Memory Fault Error [", 4),
+    ("'omp target in ", 0),
+    ("\" received signal SIG", 40),
+    ("AMDGPU Wave ", 0),
     ("Queue error (HSA_", BLOCK_LINES),
     ("System event (HSA_", BLOCK_LINES),
     ("(stopped, reason: ", BLOCK_LINES),
+    ("Disassembly for function ", BLOCK_LINES),
     ("kernel stopped: ", 5),
     ("hipMalloc", 0),
     ("hipExtMallocWithFlags", 0),
@@ -52,6 +59,7 @@ const BLOCKS: &[(&str, u32)] = &[
     ("hipHostFree", 0),
     ("exitcode", 0),
     ("page fault (", 40),
+    ("in page starting at address", 20),
 ];
 
 /// A message or an unknown error, with its repeats.
@@ -140,10 +148,14 @@ enum Pattern {
     Row(usize),
     Alarm,
     Block(u32),
+    Test,
 }
 
 /// Level words of the kernel's log by `dmesg -x`, which no word of the text need repeat.
 const KERNEL_LEVELS: &[&str] = &[":err ", ":crit ", ":alert ", ":emerg "];
+
+/// Texts of the lines in which CTest says which test starts or ended.
+const TESTS: &[&str] = &["Test #", "Test  #", "Test   #", " Start "];
 
 static SEARCH: LazyLock<Option<Search>> = LazyLock::new(|| {
     let mut texts: Vec<&str> = Vec::new();
@@ -159,6 +171,10 @@ static SEARCH: LazyLock<Option<Search>> = LazyLock::new(|| {
     for (text, lines) in BLOCKS {
         texts.push(text);
         patterns.push(Pattern::Block(*lines));
+    }
+    for text in TESTS {
+        texts.push(text);
+        patterns.push(Pattern::Test);
     }
     let automaton = AhoCorasick::builder()
         .ascii_case_insensitive(true)
@@ -184,8 +200,20 @@ pub struct Scan {
     kept_bytes: usize,
     /// Lines still to be kept after a start of a block.
     following: u32,
+    /// The event whose following lines hold more of its values.
+    open: Option<Open>,
+    /// CTest wrote the log: numbers before lines are tests, not ranks.
+    is_of_tests: bool,
     /// Raw text before the present piece.
     behind: VecDeque<u8>,
+}
+
+/// An event with lines that may follow.
+struct Open {
+    event: usize,
+    who: Who,
+    /// Lines still to be looked at.
+    lines: u32,
 }
 
 #[derive(PartialEq, Eq, Hash)]
@@ -221,6 +249,9 @@ impl Scan {
         self.block(&last.rest);
         self.log.lines = self.log.lines.saturating_add(u32::from(last.unended));
         self.log.events.in_order_by_key(|it| it.line);
+        if self.is_of_tests {
+            self.log.events.iter_mut().for_each(of_test);
+        }
         self.log
     }
 
@@ -233,7 +264,7 @@ impl Scan {
         let mut at = 0;
         let mut counted = 0;
         while at < text.len() {
-            let start = if self.following > 0 {
+            let start = if self.following > 0 || self.open.is_some() {
                 at
             } else {
                 match search.automaton.find(&text[at..]) {
@@ -284,6 +315,7 @@ impl Scan {
                 Pattern::Row(row) => rows.push(row),
                 Pattern::Alarm => is_alarm = true,
                 Pattern::Block(lines) => block = Some(block.unwrap_or(0).max(lines)),
+                Pattern::Test => self.is_of_tests = self.is_of_tests || names_test(line),
             }
         }
         if let Some(lines) = block {
@@ -293,10 +325,14 @@ impl Scan {
             self.following -= 1;
             self.keep(number, line);
         }
-        if rows.is_empty() && !is_alarm {
+        if rows.is_empty() && !is_alarm && self.open.is_none() {
             return;
         }
         let entry = entry(line);
+        let is_more = self.more(&entry);
+        if rows.is_empty() && !is_alarm {
+            return;
+        }
         rows.in_order();
         rows.dedup();
         let known = rows.iter().find_map(|at| {
@@ -321,6 +357,10 @@ impl Scan {
                     event.fields.clone_from(&fields);
                     event.device = device;
                 });
+                // The end of a process is within what is said of its fault.
+                if is_new && !row.then.is_empty() && !(row.ends && self.open.is_some()) {
+                    self.open = Some(Open { event, who: entry.who, lines: row.then_lines });
+                }
                 let is_other = self.values.len() < MOST_VALUES && self.values.insert((event, fields));
                 self.log.events[event].variants += u32::from(is_other && !is_new);
                 if let Some(at) =
@@ -331,6 +371,8 @@ impl Scan {
             }
             // A dump has a reader of its own.
             None if block.is_some() || self.following > MOST_SHORT_BLOCK => {}
+            // A part of the message before it.
+            None if is_more => {}
             None if is_alarm && looks_like_error(&entry.text, entry.level) => {
                 if self.unknown >= MOST_UNKNOWN
                     && !self.by_key.contains_key(&Key::Unknown(shape(&entry.text)))
@@ -345,6 +387,26 @@ impl Scan {
             }
             None => {}
         }
+    }
+
+    /// Adds the values of a line to the message before it; true if it has one.
+    fn more(&mut self, entry: &Entry) -> bool {
+        let Some(open) = &mut self.open else { return false };
+        let (at, is_same) = (open.event, open.who == entry.who);
+        open.lines = open.lines.saturating_sub(1);
+        if open.lines == 0 {
+            self.open = None;
+        }
+        let event = &mut self.log.events[at];
+        let Some(row) = event.message.filter(|_| is_same) else { return false };
+        let found = row.more(&entry.text);
+        let is_more = !found.is_empty();
+        for field in found {
+            if event.fields.iter().all(|it| it.name != field.name) {
+                event.fields.push(field);
+            }
+        }
+        is_more
     }
 
     /// Counts an event: its index, and whether it is seen for the first time.
@@ -433,6 +495,30 @@ impl Scan {
     }
 }
 
+/// True for `26/28 Test #26: name` and `Start 26: name`, by which CTest tells of a test.
+fn names_test(line: &str) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
+    let line = line.trim_start();
+    if let Some(rest) = line.strip_prefix("Start ") {
+        return rest.trim_start().split_once(": ").is_some_and(|(number, _)| digits(number));
+    }
+    let Some((count, rest)) = line.split_once(" Test ") else { return false };
+    let number = rest.trim_start().strip_prefix('#').and_then(|it| it.split_once(':'));
+    count.split_once('/').is_some_and(|(one, all)| digits(one) && digits(all))
+        && number.is_some_and(|(number, _)| digits(number))
+}
+
+/// The number before a line is the one of a test.
+fn of_test(event: &mut Event) {
+    let before = event.before.iter_mut().map(|(who, _)| who);
+    for who in event.writers.iter_mut().chain(before) {
+        if let (Some(number), None) = (who.rank, &who.unit) {
+            who.rank = None;
+            who.unit = Some(format!("test {number}"));
+        }
+    }
+}
+
 /// Start of the line that holds a place.
 fn line_start(text: &[u8], from: usize, place: usize) -> usize {
     memchr::memrchr2(b'\n', SOFT_BREAK, &text[from..place]).map_or(from, |it| from + it + 1)
@@ -463,97 +549,4 @@ fn device(text: &str) -> Option<String> {
     }
     let words = text.split([' ', '=', '[', ']', '(', ')']).map(|it| it.trim_end_matches([':', ',']));
     words.filter(|it| it.len() == 12).find(|it| is_address(it)).map(str::to_ascii_lowercase)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn ids(log: &LogText) -> Vec<(&str, u32, u32)> {
-        log.events.iter().map(|it| (it.id(), it.line, it.times)).collect()
-    }
-
-    #[test]
-    fn messages_repeats_and_unknown_errors() {
-        let text = "start\n(Worker_TP0 pid=1) INFO 02-24 02:39:34 [a.py:1] ok\n\
-            [rank0]: RuntimeError: HIP error: invalid device function\n\
-            [rank1]: RuntimeError: HIP error: invalid device function\n\
-            FooError: 17 things at 0x12\nFooError: 18 things at 0x34\n\
-            step 1: error rate 0.1\n 5%|# |\rBarError: late\nend\n";
-        let log = Scan::text(text.as_bytes());
-        assert_eq!(log.lines, 9);
-        assert_eq!(ids(&log), [("hip-invalid-device-function", 3, 2), ("", 5, 2), ("", 8, 1)]);
-        let writers: Vec<String> = log.events[0].writers.iter().map(Who::words).collect();
-        assert_eq!(writers, ["rank 0", "rank 1"]);
-        assert_eq!((log.events[0].last_line, log.last.as_str()), (4, "end"));
-    }
-
-    #[test]
-    fn fields_part_the_events_of_a_message() {
-        let line = |rank: u32, sequence: u32, kind: &str| {
-            format!(
-                "[rank{rank}]:[E826 11:02:33.100 ProcessGroupNCCL.cpp:616] [Rank {rank}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum={sequence}, OpType={kind}, NumelIn=1, NumelOut=1, Timeout(ms)=600000) ran for 600021 milliseconds before timing out.\n"
-            )
-        };
-        let log = Scan::text((line(0, 1204, "ALLREDUCE") + &line(1, 1203, "ALLGATHER")).as_bytes());
-        let fields = |at: usize| log.events[at].fields.iter().map(|it| it.value.as_str()).collect::<Vec<_>>();
-        assert_eq!(log.events.len(), 2);
-        assert_eq!(fields(0)[..2], ["1204", "ALLREDUCE"]);
-        assert_eq!(fields(1)[..2], ["1203", "ALLGATHER"]);
-    }
-
-    #[test]
-    fn activity_before_a_fault_is_kept_by_writer() {
-        let text = "(Worker_TP0 pid=1) DEBUG 02-24 02:39:34 [c.py:1] Capturing a cudagraph on (num_tokens=32)\n\
-            (Worker_TP3 pid=4) DEBUG 02-24 02:39:34 [c.py:1] Capturing a cudagraph on (num_tokens=32)\n\
-            (Worker_TP3 pid=4) DEBUG 02-24 02:39:35 [c.py:1] Capturing a cudagraph on (num_tokens=16)\n\
-            Memory access fault by GPU node-5 (Agent handle: 0x1) on address 0x7000. Reason: Unknown.\n";
-        let log = Scan::text(text.as_bytes());
-        let before: Vec<(String, &str)> =
-            log.events[0].before.iter().map(|(who, text)| (who.words(), text.as_str())).collect();
-        assert_eq!(
-            before,
-            [
-                ("Worker_TP0, pid 1".to_owned(), "Capturing a cudagraph on (num_tokens=32)"),
-                ("Worker_TP3, pid 4".to_owned(), "Capturing a cudagraph on (num_tokens=16)")
-            ]
-        );
-        assert_eq!(log.kept.iter().map(|it| it.number).collect::<Vec<_>>(), [4]);
-    }
-
-    #[test]
-    fn blocks_are_kept_whole() {
-        let text = "noise\nQueue error (HSA_STATUS_ERROR_EXCEPTION: x)\nwave_1: pc=0x1 (stopped, reason: TRAP)\nsystem registers:\n  exec: 1\n";
-        let log = Scan::text(text.as_bytes());
-        assert_eq!(log.kept.iter().map(|it| it.number).collect::<Vec<_>>(), [2, 3, 4, 5]);
-    }
-
-    const PIECES: &[&str] = &[
-        "[ 12.000001] amdgpu 0000:05:00.0: amdgpu: GPU reset begin!. Source:  4\n",
-        "0: RuntimeError: HIP error: invalid device function\n",
-        "Memory access fault by GPU node-5 (Agent handle: 0x1) on address 0x7000. Reason: Unknown.\n",
-        "Queue error (HSA_STATUS_ERROR_EXCEPTION: x)\r\n",
-        " 5%|# |\r 6%|# |\n",
-        "\x1b[31mFooError: \x1b[0m9\n",
-        "Decode batch. #running-req: 12\n",
-        "text\n",
-        "cut off",
-    ];
-
-    proptest! {
-        #[test]
-        fn pieces_do_not_matter(rows in prop::collection::vec(0..PIECES.len(), 0..40), size in 1usize..200) {
-            let text: String = rows.iter().map(|at| PIECES[*at]).collect();
-            let mut scan = Scan::new();
-            text.as_bytes().chunks(size).for_each(|piece| scan.feed(piece));
-            prop_assert_eq!(scan.finish(), Scan::text(text.as_bytes()));
-        }
-
-        #[test]
-        fn any_bytes_are_read(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
-            let log = Scan::text(&bytes);
-            prop_assert_eq!(log.bytes, bytes.len() as u64);
-        }
-    }
 }

@@ -25,6 +25,10 @@ pub(crate) const ALARMS: &[&str] = &[
     "unsupported",
     "corrupt",
     "signal ",
+    "oops:",
+    "is fatal",
+    "are_fatal",
+    "illegal instruction",
 ];
 
 /// Texts with an alarm word that report no error: counters of errors that are zero, options, names of classes.
@@ -83,11 +87,16 @@ pub fn looks_like_error(text: &str, level: Option<Level>) -> bool {
         || start.starts_with("frame #")
         || start.starts_with('#')
         || start.starts_with("^")
+        || start.strip_prefix('@').is_some_and(|it| it.trim_start().starts_with("0x"))
         || text.len() > 20_000
     {
         return false;
     }
     let lower = text.to_ascii_lowercase();
+    // Its condition may be any text.
+    if lower.contains(": assertion `") && lower.contains("' failed") {
+        return true;
+    }
     if HARMLESS.iter().any(|it| lower.contains(it)) {
         return false;
     }
@@ -130,10 +139,21 @@ pub fn looks_like_error(text: &str, level: Option<Level>) -> bool {
         "received signal",
         "corrupted",
         "no such file or directory",
+        "an error occurred in",
+        "errors_are_fatal",
+        "write error",
+        "read error",
+        "i/o error",
+        " oops: ",
+        "unable to handle",
+        "unable to open /",
+        "illegal instruction detected",
+        "floating point exception",
     ];
     STRONG.iter().any(|it| lower.contains(it))
         || lower.starts_with("error")
         || lower.starts_with("fatal")
+        || lower.starts_with("oops: ")
         || lower.starts_with("unable to ")
         || lower.contains("[error]")
 }
@@ -192,6 +212,13 @@ mod tests {
             ("# Out of bounds values : 0 OK", false),
             ("  File \"error.py\", line 3, in f", false),
             ("import errors", false),
+            ("cxil_map: write error", true),
+            ("inner loops: write it", false),
+            ("*** MPI_ERRORS_ARE_FATAL (processes in this communicator will now abort,", true),
+            ("app: a.cpp:7: void f(): Assertion `err == hipSuccess' failed.", true),
+            ("    @     0x7f3925514639  absl::LogMessageFatal::~LogMessageFatal()", false),
+            ("BUG: unable to handle kernel paging request at ffffc90019ecd000", true),
+            ("hipStreamQuery: Returned hipErrorNotReady : ", false),
         ] {
             assert_eq!(looks_like_error(text, None), expected, "{text}");
         }

@@ -5,11 +5,14 @@
 
 mod core_dump;
 mod events;
+mod memory;
+mod nodes;
 mod page_faults;
 mod ranks;
 mod registers;
 mod report;
 mod runtime;
+mod stops;
 #[cfg(test)]
 mod tests;
 mod waves;
@@ -43,6 +46,7 @@ pub fn triage(logs: &[FaultLog], code: &[KernelCode]) -> Answer<Incidents> {
         let is_told = |it: &Incident| told.iter().any(|(file, line)| *file == it.file && *line == it.line);
         incidents.extend(runtime::incidents(log, logs).into_iter().filter(|it| !is_told(it)));
         incidents.extend(waves::dumps(log, logs, code));
+        incidents.extend(stops::incidents(log));
         incidents.extend(log.core.iter().flat_map(|it| core_dump::incidents(log, it)));
         incidents.extend(log.emulated.iter().map(|it| emulated(log, it, code)));
     }
@@ -57,7 +61,7 @@ pub fn triage(logs: &[FaultLog], code: &[KernelCode]) -> Answer<Incidents> {
     events.sort_by_key(|it| ["fail", "warn", "unknown"].iter().position(|word| *word == it.severity));
     let mut notes = Vec::new();
     for log in logs {
-        notes.extend(bounds(log));
+        notes.push(bounds(log).unwrap_or_else(|| read_as(log)));
         notes.extend(log.dumps.iter().filter_map(|dump| {
             Some(format!(
                 "{}: the dump of line {} breaks off at line {}; what is before is whole",
@@ -92,6 +96,29 @@ fn bounds(log: &FaultLog) -> Option<String> {
             counted(log.text.lines, "line")
         )
     })
+}
+
+/// What a log was taken for, and how much of it was read.
+fn read_as(log: &FaultLog) -> String {
+    let of_kernel = |it: &logs::Event| it.message.is_some_and(|row| row.kernel);
+    let of_stop = |it: &logs::Event| log.stops.iter().any(|stop| stop.line == it.line);
+    let of_program = |it: &logs::Event| it.message.is_some_and(|row| !row.kernel) && !of_stop(it);
+    let events = &log.text.events;
+    let parts: Vec<&str> = [
+        (log.core.is_some(), "the notes of a core dump"),
+        (!log.dumps.is_empty(), "a dump of the debug agent"),
+        (!log.stops.is_empty(), "a session of a debugger"),
+        (!log.emulated.is_empty(), "a report of the emulator"),
+        (!log.page_faults.is_empty() || events.iter().any(of_kernel), "the log of the kernel"),
+        (!log.messages.is_empty() || events.iter().any(of_program), "the output of a program"),
+    ]
+    .into_iter()
+    .filter_map(|(is, name)| is.then_some(name))
+    .collect();
+    let parts = if parts.is_empty() { vec!["a log"] } else { parts };
+    let size =
+        if log.core.is_some() { String::new() } else { format!(", {}", counted(log.text.lines, "line")) };
+    format!("{}: read as {}{size}", log.file, view::listed(&parts, "and"))
 }
 
 /// Parts of a log that were left out.
@@ -140,11 +167,6 @@ fn ranges(numbers: &[usize]) -> String {
         }
     }
     if out.is_empty() { "none".to_owned() } else { out.join(", ") }
-}
-
-/// GPU of a node on a machine of two sockets.
-fn node_gpu(node: u32) -> Option<u32> {
-    node.checked_sub(2)
 }
 
 fn fact(name: &str, value: impl Into<String>) -> NamedValue {

@@ -32,6 +32,8 @@ pub enum AgentHeader {
         /// Reasons.
         reasons: Vec<String>,
     },
+    /// The log begins within a dump, or has only its disassembly.
+    Missing,
 }
 
 /// One dump.
@@ -52,8 +54,10 @@ pub struct AgentDump {
 /// One wave of a dump.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct AgentWave {
-    /// Number.
+    /// Number; 0 without a head.
     pub number: u64,
+    /// The dump has the wave's first line, with its number and reasons.
+    pub has_head: bool,
     /// Line of its head, 1-based.
     pub line: u32,
     /// Program counter.
@@ -143,6 +147,24 @@ pub(super) fn read(lines: &[&str]) -> Vec<AgentDump> {
             block = Block::Done;
             continue;
         }
+        if line.trim_start().starts_with("Disassembly for function ")
+            && (block == Block::Done || dumps.last().is_none_or(|it| it.waves.is_empty()))
+        {
+            if dumps.is_empty() {
+                let header = AgentHeader::Missing;
+                dumps.push(AgentDump {
+                    line: count(at + 1),
+                    header,
+                    page: None,
+                    waves: Vec::new(),
+                    cut: None,
+                });
+            }
+            if let Some(dump) = dumps.last_mut().filter(|it| it.waves.len() < MOST_WAVES) {
+                dump.waves.push(AgentWave { line: count(at + 1), ..AgentWave::default() });
+            }
+            source = Source::default();
+        }
         let Some(dump) = dumps.last_mut() else { continue };
         if let Some(page) = line.trim().strip_prefix("Faulting page:") {
             dump.page = address(page);
@@ -160,6 +182,14 @@ pub(super) fn read(lines: &[&str]) -> Vec<AgentDump> {
         let Some(wave) = dump.waves.last_mut() else { continue };
         block = step(wave, block, line, &mut source);
     }
+    for dump in &mut dumps {
+        // Without head and instructions a title says nothing.
+        dump.waves.retain(|it| it.has_head || it.current().is_some());
+        for wave in dump.waves.iter_mut().filter(|it| !it.has_head) {
+            wave.pc = wave.current().map_or(0, |it| it.address);
+        }
+    }
+    dumps.retain(|it| it.header != AgentHeader::Missing || !it.waves.is_empty());
     // Only the end of the text can cut a dump.
     if let (Some(dump), true) = (
         dumps.last_mut(),
@@ -199,6 +229,7 @@ fn wave_head(line: &str) -> Option<AgentWave> {
     let reasons = rest.rsplit_once("(stopped, reason: ").map_or("", |(_, it)| it.trim_end_matches(')'));
     Some(AgentWave {
         number: number.parse().ok()?,
+        has_head: true,
         pc: address(rest)?,
         entry,
         reasons: reasons.split('|').map(str::to_owned).filter(|it| !it.is_empty()).collect(),
@@ -336,4 +367,31 @@ fn one_instruction(text: &str) -> Option<AgentInstruction> {
         source_line: None,
         source_text: None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn disassembly_without_the_head_of_its_wave() {
+        let text = "Disassembly for function scan<int>(int*, unsigned long):\n\
+            code object: file:///opt/libx.so#offset=4096&size=512\n\
+            loaded at: [0x7f0000004000-0x7f0000005000]\n\
+            \u{20}=> 0x7f0000004130 <+48>:    s_waitcnt lgkmcnt(0)\n\
+            0x7f0000004134 <+52>:    s_mov_b32 s9, s8\n\
+            End of disassembly.\n";
+        let lines: Vec<&str> = text.lines().collect();
+        let found = read(&lines);
+        assert_eq!(found.len(), 1);
+        assert_eq!((&found[0].header, found[0].cut), (&AgentHeader::Missing, None));
+        let wave = &found[0].waves[0];
+        assert_eq!(
+            (wave.has_head, wave.pc, wave.loaded),
+            (false, 0x7f00_0000_4130, Some((0x7f00_0000_4000, 0x7f00_0000_5000)))
+        );
+        assert_eq!(wave.function.as_deref(), Some("scan<int>(int*, unsigned long)"));
+        assert_eq!(wave.current().map(|it| it.text.as_str()), Some("s_waitcnt lgkmcnt(0)"));
+        assert_eq!(wave.code_object.as_deref(), Some("file:///opt/libx.so#offset=4096&size=512"));
+    }
 }

@@ -46,6 +46,8 @@ pub struct PageFault {
     pub more_faults: Option<u64>,
     /// The block is truncated before its fields.
     pub cut: bool,
+    /// The first line of the block is not in the log.
+    pub headless: bool,
     /// Number of equal reports: the driver retries some faults.
     pub times: u32,
 }
@@ -73,6 +75,20 @@ pub(super) fn read(lines: &[&str]) -> Vec<PageFault> {
                 }
             }
             continue;
+        }
+        // A log that begins within a block, or lines of several GPUs that were filtered.
+        let known = open.get(&bdf).and_then(|(fault, _)| faults.get(*fault));
+        if entry.text.contains("in page starting at address ") && known.is_none_or(|it| it.address.is_some())
+        {
+            open.insert(bdf.clone(), (faults.len(), at));
+            faults.push(PageFault {
+                line: count(at + 1),
+                time: entry.time.clone().unwrap_or_default(),
+                bdf: bdf.clone(),
+                headless: true,
+                times: 1,
+                ..PageFault::default()
+            });
         }
         let Some((fault, start)) = open.get(&bdf).copied() else { continue };
         if at - start > BLOCK * open.len().max(1) || faults[fault].rw.is_some() {
@@ -170,6 +186,11 @@ fn field(fault: &mut PageFault, text: &str) {
         fault.client = Some(rest.split(" (").next().unwrap_or(rest).trim().to_owned());
     }
     fault.status = fault.status.or(hex("VM_L2_PROTECTION_FAULT_STATUS:"));
+    if fault.hub.is_empty() {
+        // Registers have the name of their hub.
+        let hubs = [("GCVM_L2_", "gfxhub"), ("MMVM_L2_", "mmhub")];
+        fault.hub = hubs.iter().find(|(it, _)| text.contains(it)).map_or("", |(_, hub)| hub).to_owned();
+    }
     fault.more_faults = fault.more_faults.or(hex("MORE_FAULTS: "));
     fault.walker_error = fault.walker_error.or(hex("WALKER_ERROR: "));
     fault.permission_faults = fault.permission_faults.or(hex("PERMISSION_FAULTS: "));
@@ -204,6 +225,16 @@ mod tests {
             process(&mut fault, text);
             assert_eq!((fault.process.as_deref(), fault.pid), (Some("app"), Some(41)), "{text}");
         }
+    }
+
+    #[test]
+    fn blocks_without_their_first_line() {
+        let all = block("0000:06:00.0", "0x7000", 1);
+        let next = block("0000:06:00.0", "0x9000", 0);
+        let lines: Vec<&str> = all[2..].iter().chain(&next).map(String::as_str).collect();
+        let found = read(&lines);
+        let told: Vec<_> = found.iter().map(|it| (it.line, it.address, it.rw, it.headless, it.cut)).collect();
+        assert_eq!(told, [(1, Some(0x7000), Some(1), true, false), (6, Some(0x9000), Some(0), false, false)]);
     }
 
     #[test]

@@ -6,8 +6,10 @@
 mod agent;
 mod allocations;
 mod core_dump;
+mod debugger;
 mod dmesg;
 mod emulator;
+mod openmp;
 mod reasons;
 mod runtime;
 mod uri;
@@ -15,8 +17,10 @@ mod uri;
 pub use agent::{AgentDump, AgentHeader, AgentInstruction, AgentWave};
 pub use allocations::{Allocation, nearest};
 pub use core_dump::{CoreDump, CoreGpu, CoreQueue, CoreSignal, Exception, is_core};
+pub use debugger::WaveStop;
 pub use dmesg::PageFault;
 pub use emulator::EmulatorFault;
+pub use openmp::TargetRegion;
 pub use reasons::meaning;
 pub use runtime::{Message, QueuedKernel, Reason, RuntimeMessage};
 pub use uri::{CodeObjectUri, saved_name, size_and_offset};
@@ -35,6 +39,10 @@ pub struct FaultLog {
     pub messages: Vec<RuntimeMessage>,
     /// Dumps of the debug agent, in order.
     pub dumps: Vec<AgentDump>,
+    /// Waves that a debugger found stopped by a signal.
+    pub stops: Vec<WaveStop>,
+    /// Target regions that the OpenMP runtime names.
+    pub regions: Vec<TargetRegion>,
     /// Page faults in the kernel's log, in order; repeats are counted.
     pub page_faults: Vec<PageFault>,
     /// Faults of the emulator.
@@ -77,6 +85,13 @@ impl FaultLog {
             dump.cut.iter_mut().for_each(number);
             dump.waves.iter_mut().for_each(|it| number(&mut it.line));
         }
+        log.stops = debugger::read(&lines);
+        for stop in &mut log.stops {
+            number(&mut stop.line);
+            number(&mut stop.last_line);
+        }
+        log.regions = openmp::read(&lines);
+        log.regions.iter_mut().for_each(|it| number(&mut it.line));
         log.page_faults = dmesg::read(&lines);
         log.page_faults.iter_mut().for_each(|it| number(&mut it.line));
         log.emulated = emulator::read(&lines);
@@ -97,6 +112,7 @@ impl FaultLog {
         self.messages.is_empty()
             && self.dumps.is_empty()
             && self.page_faults.is_empty()
+            && self.stops.is_empty()
             && self.text.events.is_empty()
             && self.emulated.is_empty()
             && self.core.is_none()

@@ -147,6 +147,8 @@ pub struct RuntimeMessage {
     pub line: u32,
     /// Text before it on the line: the rank, a progress bar.
     pub before: String,
+    /// True for a message of the OpenMP offload runtime.
+    pub is_of_openmp: bool,
     /// Content.
     pub message: Message,
 }
@@ -157,11 +159,16 @@ pub(super) fn read(lines: &[&str]) -> Vec<RuntimeMessage> {
     for (at, line) in lines.iter().enumerate() {
         let next = lines.get(at + 1).copied().unwrap_or_default();
         let below = &lines[at + 1..];
+        if let Some((start, message)) = openmp_fault(line) {
+            let before = line[..start].trim().to_owned();
+            found.push(RuntimeMessage { line: count(at + 1), before, is_of_openmp: true, message });
+            continue;
+        }
         let of_line = [memory_fault(line), exception(line), in_use(line), queue_status(line)];
         let of_block = [queue(line, next), hip_abort(line, below), kernel_fault(line, below)];
         for (start, message) in of_line.into_iter().chain(of_block).flatten() {
             let before = line[..start].trim().to_owned();
-            found.push(RuntimeMessage { line: count(at + 1), before, message });
+            found.push(RuntimeMessage { line: count(at + 1), before, is_of_openmp: false, message });
         }
     }
     found
@@ -189,6 +196,21 @@ fn memory_fault(line: &str) -> Option<(usize, Message)> {
         reason: Reason::of(reason).unwrap_or(Reason::Unknown),
     };
     Some((start, message))
+}
+
+/// LLVM's plugin: `Memory access fault by GPU 2 (agent 0x1) at virtual address 0x7f00. Reasons: a, b`.
+fn openmp_fault(line: &str) -> Option<(usize, Message)> {
+    let (start, rest) = after(line, "emory access fault by GPU ")?;
+    let (_, place) = after(rest, "at virtual address ")?;
+    let (_, reasons) = after(place, "Reasons: ").unwrap_or((0, ""));
+    let message = Message::MemoryFault {
+        node: node(rest)?,
+        address: address(place),
+        exact: true,
+        reason: Reason::of(reasons).unwrap_or(Reason::Unknown),
+    };
+    // The first letter is in either case.
+    Some((start.saturating_sub(1), message))
 }
 
 fn exception(line: &str) -> Option<(usize, Message)> {
@@ -328,6 +350,33 @@ mod tests {
             Message::MemoryFault { node: 8, address: None, exact: true, reason: Reason::Unknown }
         );
         assert_eq!((found[1].line, found[1].before.as_str()), (2, "[rank3]:"));
+    }
+
+    #[test]
+    fn faults_of_openmp() {
+        for (text, node, address, reason) in [
+            (
+                "AMDGPU fatal error 1: Memory access fault by GPU 3 (agent 0x12) at virtual address 0x7f00. Reasons: Write access to a read-only page",
+                3,
+                Some(0x7f00),
+                Reason::ReadOnly,
+            ),
+            (
+                "OFFLOAD ERROR: memory access fault by GPU 1 (agent 0x5) at virtual address (nil). Reasons: Page not present or supervisor privilege, Host access only",
+                1,
+                Some(0),
+                Reason::NotPresent,
+            ),
+        ] {
+            let found = read(&[text]);
+            assert_eq!(found.len(), 1, "{text}");
+            assert_eq!(
+                found[0].message,
+                Message::MemoryFault { node, address, exact: true, reason },
+                "{text}"
+            );
+            assert!(found[0].is_of_openmp && found[0].before.ends_with(':'), "{text}");
+        }
     }
 
     /// Messages of one line with what is below it.

@@ -1,8 +1,10 @@
 //! Messages of logs: what ended the job as incidents, the rest as events; what follows from what.
 
-use super::{FaultLog, fact, node_gpu};
-use logs::{Event, Kind, Message, Who};
+use super::nodes::Nodes;
+use super::{FaultLog, fact, memory};
+use logs::{Event, Kind, Message as Row, Who};
 use sorting::Sort;
+use system::fault::Message;
 use view::{Incident, NamedValue, TriageEvent, counted, listed};
 
 /// Most writers that are named.
@@ -12,7 +14,7 @@ const MOST_TITLE: usize = 160;
 
 /// Messages that are already incidents: the readers of runtime messages, dumps and reports of
 /// the emulator know more about them.
-const TOLD: [&str; 9] = [
+const TOLD: [&str; 10] = [
     "gpu-memory-fault",
     "gpu-exception",
     "memory-critical",
@@ -22,10 +24,14 @@ const TOLD: [&str; 9] = [
     "queue-abort",
     "queue-abort-code",
     "emulator-fault",
+    "omp-memory-fault",
 ];
 
 /// Time-outs of PyTorch's watchdog: one incident over all ranks, made by `ranks`.
 pub(super) const WATCHDOG: &str = "watchdog-timeout";
+
+/// What a rank had done when it timed out.
+pub(super) const WATCHDOG_STATE: &str = "watchdog-state";
 
 /// An event with its log.
 #[derive(Clone, Copy)]
@@ -44,11 +50,14 @@ pub(super) fn split(places: &[Place<'_>]) -> (Vec<Incident>, Vec<TriageEvent>) {
     let mut incidents = Vec::new();
     let mut events = Vec::new();
     for place in places {
+        if is_part(place) {
+            continue;
+        }
         let Some(row) = place.event.message else {
             events.push(event(place, "unknown", places));
             continue;
         };
-        if is_told(place) || row.id == WATCHDOG || is_part(place) {
+        if is_told(place) || row.id == WATCHDOG || is_of_watchdog(place, places) || is_end(place, places) {
             continue;
         }
         match row.kind {
@@ -73,15 +82,38 @@ fn is_told(place: &Place<'_>) -> bool {
 /// True for a line of a report that is an incident: the head of a dump, the status after a queue's error.
 fn is_part(place: &Place<'_>) -> bool {
     let line = place.event.line;
-    place.log.messages.iter().any(|it| line == it.line || line == it.line + 1)
+    let is_status_below = |it: &Message| matches!(it, Message::QueueError { queue: Some(_), .. });
+    place.log.messages.iter().any(|it| line == it.line || line == it.line + 1 && is_status_below(&it.message))
         || place.log.dumps.iter().any(|it| line == it.line)
+        || place.log.stops.iter().any(|it| (it.line..=it.last_line).contains(&line))
 }
 
-fn incident(place: &Place<'_>, row: &Message, places: &[Place<'_>]) -> Incident {
+/// True for a line that says nothing beside another message of its log: how a process ended, the head of a block.
+fn is_end(place: &Place<'_>, places: &[Place<'_>]) -> bool {
+    let Some(row) = place.event.message.filter(|row| row.ends) else { return false };
+    let log = place.log;
+    let is_said = |it: &Place<'_>| match &row.follows[..] {
+        [] => it.event.message.is_some_and(|other| other.kind == Kind::Fault && !other.ends),
+        causes => causes.iter().any(|id| id == it.event.id()),
+    };
+    let has_fault = !log.page_faults.is_empty() || !log.stops.is_empty() || !log.dumps.is_empty();
+    (row.follows.is_empty() && has_fault) || places.iter().any(|it| std::ptr::eq(it.log, log) && is_said(it))
+}
+
+/// True for the state of a rank whose time-outs are an incident.
+fn is_of_watchdog(place: &Place<'_>, places: &[Place<'_>]) -> bool {
+    place.event.id() == WATCHDOG_STATE && places.iter().any(|it| it.event.id() == WATCHDOG)
+}
+
+fn incident(place: &Place<'_>, row: &Row, places: &[Place<'_>]) -> Incident {
     let it = place.event;
     let mut facts = vec![fact("message", row.id.clone())];
     facts.extend(it.fields.iter().map(|field| NamedValue::new(field.name.clone(), field.value.clone())));
+    facts.extend(memory::of_others(it));
     facts.extend(about(it));
+    // The writer's own, as other ranks do other work.
+    let own = it.before.iter().rev().find(|(who, _)| it.writers.first().is_some_and(|it| it == who));
+    facts.extend(own.map(|(_, text)| fact("doing before", text.clone())));
     let cause = cause(place, places);
     if let Some(cause) = &cause {
         facts.push(fact("follows from", cause.clone()));
@@ -118,6 +150,18 @@ pub(super) fn about(it: &Event) -> Vec<NamedValue> {
     facts
 }
 
+/// Text of an event with the values of the lines that follow it.
+fn with_values(it: &Event) -> String {
+    let mut text = it.text.clone();
+    for field in &it.fields {
+        if !it.text.contains(&field.value) {
+            let name = if field.name == "what" { String::new() } else { format!("{} ", field.name) };
+            text.push_str(&format!("; {name}{}", field.value));
+        }
+    }
+    text
+}
+
 fn writers(writers: &[Who]) -> String {
     let names: Vec<String> = writers.iter().take(MOST_WRITERS).map(Who::words).collect();
     let more = writers.len().saturating_sub(MOST_WRITERS);
@@ -143,7 +187,7 @@ fn event(place: &Place<'_>, severity: &'static str, places: &[Place<'_>]) -> Tri
         device: it.device.clone(),
         time: it.time.clone(),
         times: it.times,
-        text: it.text.clone(),
+        text: with_values(it),
         fields: it
             .fields
             .iter()
@@ -177,7 +221,7 @@ fn cause(place: &Place<'_>, places: &[Place<'_>]) -> Option<String> {
 }
 
 /// Facts about the process whose GPU faulted: its writer, the worker that died, what it was doing.
-pub(super) fn around(log: &FaultLog, line: u32, node: u32) -> (Vec<NamedValue>, Vec<String>) {
+pub(super) fn around(log: &FaultLog, line: u32, node: u32, nodes: &Nodes) -> (Vec<NamedValue>, Vec<String>) {
     let mut facts = Vec::new();
     let mut next = Vec::new();
     let Some(fault) = log.text.events.iter().find(|it| TOLD.contains(&it.id()) && covers(it, line)) else {
@@ -192,10 +236,11 @@ pub(super) fn around(log: &FaultLog, line: u32, node: u32) -> (Vec<NamedValue>, 
         name[name.len() - digits..].parse::<u32>().ok()
     };
     let dead = died.iter().find_map(|it| Some((it, index(it.field("worker")?)?)));
-    let worker = dead.map(|(_, index)| index).or_else(|| node_gpu(node));
+    let gpus = nodes.gpus(node);
+    let worker = dead.map(|(_, index)| index).or_else(|| gpus.first().copied());
     if let Some((it, index)) = dead {
-        let fits = if node_gpu(node) == Some(index) {
-            format!(", which is GPU {index}: node {node} on a machine of two sockets")
+        let fits = if gpus.contains(&index) {
+            format!(", which is GPU {index}: node {node} on a machine of {} CPU nodes", node - index)
         } else {
             String::new()
         };

@@ -143,6 +143,12 @@ fn is_told(it: &PageFault, logs: &[FaultLog]) -> bool {
     it.address.is_some() && !messages_of(it, logs).is_empty()
 }
 
+/// Name and number of a fault's process.
+fn process(it: &PageFault) -> Option<String> {
+    let name = it.process.as_ref()?;
+    Some(it.pid.map_or_else(|| name.clone(), |pid| format!("{name} {pid}")))
+}
+
 /// True if a DMA engine did the access.
 pub(super) fn is_copy(it: &PageFault) -> bool {
     it.client.as_deref().is_some_and(|it| it.starts_with("SDMA"))
@@ -151,13 +157,7 @@ pub(super) fn is_copy(it: &PageFault) -> bool {
 /// Fields of a page fault as words; with its GPU if asked for.
 pub(super) fn rights(it: &PageFault, with_gpu: bool) -> String {
     let mut words = if with_gpu { vec![format!("GPU {}", it.bdf)] } else { Vec::new() };
-    if let Some(process) = &it.process {
-        words.push(
-            format!("process {process} {}", it.pid.map_or_else(String::new, |pid| pid.to_string()))
-                .trim()
-                .to_owned(),
-        );
-    }
+    words.extend(process(it).map(|it| format!("process {it}")));
     words.push(match it.rw {
         Some(0) => "load".to_owned(),
         Some(_) => "store".to_owned(),
@@ -198,10 +198,11 @@ fn alone(log: &FaultLog, it: &PageFault) -> Incident {
     };
     let is_copy = is_copy(it);
     let of = if is_copy { "a copy of GPU" } else { "GPU" };
+    let hub = if it.hub.is_empty() { String::new() } else { format!(" in {}", it.hub) };
     let mut incident = incident(
         log,
         it.line,
-        format!("page fault of {of} {} in {}: {place}{retry}", it.bdf, it.hub),
+        format!("page fault of {of} {}{hub}: {place}{retry}", it.bdf),
         "MEMORY_VIOLATION",
     );
     incident.meaning = DRIVER.to_owned();
@@ -212,8 +213,14 @@ fn alone(log: &FaultLog, it: &PageFault) -> Incident {
     };
     if it.cut {
         incident.facts.push(fact("block", "breaks off: its fields are not in the log"));
+        if let Some(process) = process(it) {
+            incident.facts.push(fact("process", process));
+        }
     } else {
         incident.facts.push(fact("fields", rights(it, true)));
+    }
+    if it.headless {
+        incident.facts.push(fact("block", "its first line, with hub and process, is not in the log"));
     }
     if it.times > 1 {
         incident.facts.push(fact("repeats", format!("{} equal reports: the access was retried", it.times)));

@@ -1,6 +1,6 @@
 //! Ranks whose collectives timed out: who waits in which one, and who is behind.
 
-use super::events::{Place, WATCHDOG as ID};
+use super::events::{Place, WATCHDOG as ID, WATCHDOG_STATE};
 use super::{FaultLog, fact, ranges};
 use std::collections::BTreeMap;
 use view::{Incident, NamedValue, counted, noun_of};
@@ -23,7 +23,8 @@ pub(super) fn incident(places: &[Place<'_>]) -> Option<Incident> {
     let timeouts: Vec<&Place<'_>> = places.iter().filter(|it| it.event.id() == ID).collect();
     let first = timeouts.first()?;
     let row = first.event.message?;
-    let ranks = Ranks::of(&timeouts);
+    let states: Vec<&Place<'_>> = places.iter().filter(|it| it.event.id() == WATCHDOG_STATE).collect();
+    let ranks = Ranks::of(&timeouts, &states);
     let mut facts = vec![fact("message", row.id.clone())];
     facts.extend(ranks.facts());
     let mut next = Vec::new();
@@ -59,17 +60,19 @@ struct Ranks<'a> {
 }
 
 impl<'a> Ranks<'a> {
-    fn of(timeouts: &[&Place<'a>]) -> Ranks<'a> {
+    fn of(timeouts: &[&Place<'a>], states: &[&Place<'a>]) -> Ranks<'a> {
         let mut waiting: BTreeMap<u32, Waiting<'a>> = BTreeMap::new();
-        for place in timeouts {
+        // Time-outs name the collective; a state alone says that its rank timed out too.
+        for place in timeouts.iter().chain(states) {
             let it = place.event;
             let rank = it.field("rank").and_then(|it| it.parse().ok());
             let rank = rank.or_else(|| it.writers.first().and_then(|it| it.rank));
             let sequence = it.field("sequence").and_then(|it| it.parse().ok());
             if let (Some(rank), Some(sequence)) = (rank, sequence) {
+                let of_others = waiting.values().find(|it| it.sequence == sequence).map(|it| it.collective);
                 waiting.entry(rank).or_insert(Waiting {
                     sequence,
-                    collective: it.field("collective").unwrap_or_default(),
+                    collective: it.field("collective").or(of_others).unwrap_or_default(),
                     elements: it.field("elements"),
                     timeout_ms: it.field("timeout ms"),
                     line: it.line,

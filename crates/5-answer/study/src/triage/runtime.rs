@@ -1,9 +1,10 @@
 //! Incidents of the messages of the HSA and HIP runtimes.
 
+use super::nodes::Nodes;
 use super::page_faults::{COPIES, is_copy, rights};
-use super::{events, fact, incident, node_gpu};
+use super::{events, fact, incident};
 use system::fault::{FaultLog, Message, PageFault, QueuedKernel, RuntimeMessage, nearest};
-use view::{Incident, NamedValue, listed};
+use view::{Incident, NamedValue, counted, listed};
 
 /// Most kernels of a queue that are named.
 const MOST_KERNELS: usize = 4;
@@ -12,36 +13,48 @@ const MOST_KERNELS: usize = 4;
 pub(super) fn incidents(log: &FaultLog, logs: &[FaultLog]) -> Vec<Incident> {
     let mut out = Vec::new();
     let mut faulted: Vec<u32> = Vec::new();
+    let nodes = Nodes::of(logs);
     for (at, it) in log.messages.iter().enumerate() {
         // Every process that has the GPU open prints the message; a kernel is a fact of its fault.
         let is_again = log.messages[..at].iter().any(|other| same(&other.message, &it.message));
         if is_again || is_of_fault(&it.message, &log.messages) {
             continue;
         }
+        let group = group(it, log, logs);
+        if let Some(Message::MemoryFault { node, .. }) =
+            group.first().filter(|(_, first)| first.line != it.line).map(|_| &it.message)
+        {
+            faulted.push(*node);
+            continue;
+        }
         let mut incident = message(log, it);
-        if !it.before.is_empty() {
+        if says_more(it) {
             incident.facts.push(fact("on its line", it.before.clone()));
         }
         match &it.message {
             Message::MemoryFault { node, address, .. } => {
-                incident.facts.push(fact("GPU", node_words(*node)));
+                incident.facts.push(fact("GPU", nodes.words(*node)));
                 incident.facts.extend(kernels_at(*address, &log.messages));
                 incident.facts.extend(address_facts(*address, log, logs));
                 // Advice for kernels does not fit a copy.
                 if address.is_some_and(|it| in_kernel_log(it, logs).any(|(_, it)| is_copy(it))) {
                     incident.next = COPIES.map(str::to_owned).to_vec();
                 }
-                let (facts, next) = events::around(log, it.line, *node);
+                let (facts, next) = events::around(log, it.line, *node, &nodes);
                 incident.facts.extend(facts);
+                add_group(&mut incident, &group, log, &nodes);
+                if it.is_of_openmp {
+                    of_openmp(&mut incident, log, it.line);
+                }
                 incident.next.extend(next);
                 faulted.push(*node);
             }
             Message::HardwareException { node, reason } => {
-                incident.facts.push(fact("GPU", node_words(*node)));
+                incident.facts.push(fact("GPU", nodes.words(*node)));
                 incident.consequence = reason == "GPU Hang" && faulted.contains(node);
             }
             Message::MemoryInUse { node, address, .. } => {
-                incident.facts.push(fact("agent", node_words(*node)));
+                incident.facts.push(fact("agent", nodes.words(*node)));
                 incident.facts.push(fact("address", format!("{address:#x}")));
             }
             Message::KernelFault { gpu, address, kernel } => {
@@ -55,7 +68,8 @@ pub(super) fn incidents(log: &FaultLog, logs: &[FaultLog]) -> Vec<Incident> {
             }
             Message::QueueError { .. } => incident.consequence = !faulted.is_empty(),
             Message::HipAbort { kernels, .. } => {
-                incident.consequence = !faulted.is_empty();
+                // A dump tells the wave that stopped the queue.
+                incident.consequence = !faulted.is_empty() || log.dumps.iter().any(|it| !it.waves.is_empty());
                 incident.facts.extend(queued(kernels));
             }
         }
@@ -173,14 +187,77 @@ fn titled(head: &str, status: &str, text: &str) -> String {
     parts.collect::<Vec<_>>().join(": ")
 }
 
-/// The node's number is the compute driver's, which counts CPUs too.
-fn node_words(node: u32) -> String {
-    match node_gpu(node) {
-        Some(gpu) => format!(
-            "node {node} of the compute driver: on a machine of two sockets GPU {gpu} of HIP (rocminfo has the nodes)"
-        ),
-        None => format!("node {node} of the compute driver (rocminfo says which GPU)"),
+/// True if the text before a message is more than a time and a place in the source.
+fn says_more(it: &RuntimeMessage) -> bool {
+    let prefixes = logs::entry(&format!("{} ", it.before));
+    let is_prefix = prefixes.text.is_empty() && prefixes.who.is_unknown();
+    !it.is_of_openmp && !it.before.is_empty() && !is_prefix
+}
+
+/// Lines between faults of several GPUs that are one event.
+const TOGETHER: u32 = 50;
+
+/// What faults of one group have in common: reason, null or not, certainty.
+fn kind_of(it: &RuntimeMessage) -> Option<(&'static str, bool, bool)> {
+    let Message::MemoryFault { address, exact, reason, .. } = &it.message else { return None };
+    Some((reason.words(), *address == Some(0), *exact))
+}
+
+/// Equal faults of several GPUs of one log, near each other, with the one given; alone where it has none.
+fn group<'l>(it: &'l RuntimeMessage, log: &'l FaultLog, logs: &[FaultLog]) -> Vec<(u32, &'l RuntimeMessage)> {
+    let mut group: Vec<(u32, &RuntimeMessage)> = Vec::new();
+    let Some(kind) = kind_of(it) else { return group };
+    for other in log.messages.iter().filter(|other| kind_of(other) == Some(kind)) {
+        let Message::MemoryFault { node, address, .. } = other.message else { continue };
+        // The kernel's log groups its faults by process and time.
+        let is_in_kernel_log = address.is_some_and(|it| in_kernel_log(it, logs).next().is_some());
+        if is_in_kernel_log || group.iter().any(|(known, _)| *known == node) {
+            continue;
+        }
+        if group.last().is_some_and(|(_, last)| other.line.saturating_sub(last.line) > TOGETHER) {
+            if group.iter().any(|(_, member)| member.line >= it.line) {
+                break;
+            }
+            group.clear();
+        }
+        group.push((node, other));
     }
+    if group.iter().any(|(_, member)| member.line == it.line) { group } else { Vec::new() }
+}
+
+/// Adds the faults of other GPUs to the first of a group.
+fn add_group(incident: &mut Incident, group: &[(u32, &RuntimeMessage)], log: &FaultLog, nodes: &Nodes) {
+    let [_, others @ ..] = group else { return };
+    if others.is_empty() {
+        return;
+    }
+    incident.title.push_str(&format!("; {} with it", counted(others.len(), "more GPU")));
+    for (node, it) in others {
+        let Message::MemoryFault { address, .. } = it.message else { continue };
+        let place = format!("{}, {}:{}", page(address), log.file, it.line);
+        let gpus: Vec<String> = nodes.gpus(*node).iter().map(|it| format!("GPU {it}")).collect();
+        let gpu = if gpus.is_empty() { String::new() } else { format!(", {} of HIP", gpus.join(" or ")) };
+        incident.facts.push(fact(&format!("node {node}"), format!("{place}{gpu}")));
+    }
+    incident.next.push(
+        "several GPUs of one job at once: look at the first, at exchanged buffers and at sizes that depend on the rank (expert or tensor parallel)"
+            .to_owned(),
+    );
+}
+
+/// What the OpenMP runtime adds to a fault: the target region, and how to find the memory.
+fn of_openmp(incident: &mut Incident, log: &FaultLog, line: u32) {
+    let near = log.regions.iter().filter(|it| it.line.abs_diff(line) <= TOGETHER);
+    for region in near.take(MOST_KERNELS) {
+        incident.facts.push(fact("kernel", region.kernel.clone()));
+        let place = region.source_line.map_or_else(String::new, |it| format!(", line {it} of its source"));
+        incident.facts.push(fact("target region", format!("of {}{place}", region.function)));
+    }
+    let advice = [
+        "OFFLOAD_TRACK_ALLOCATION_TRACES=true COMMAND says which allocation is at the address, and whether it was freed",
+        "OFFLOAD_TRACK_NUM_KERNEL_LAUNCH_TRACES=8 COMMAND names the last target regions; LIBOMPTARGET_INFO=-1 their mappings: a pointer without a map clause is an address of the host",
+    ];
+    incident.next.splice(0..0, advice.map(str::to_owned));
 }
 
 fn address_facts(address: Option<u64>, log: &FaultLog, logs: &[FaultLog]) -> Vec<NamedValue> {

@@ -158,7 +158,7 @@ fn events_of_the_kernel() {
         ("dmesg-sample.log", "poison-created", 1, Some("0000:01:00.0")),
         ("dmesg-sample.log", "poison-consumed", 1, Some("0000:01:00.0")),
         ("dmesg-sample.log", "bad-pages", 1, Some("0000:02:00.0")),
-        ("dmesg-sample.log", "apei", 1, None),
+        ("dmesg-sample.log", "apei-severity", 1, None),
         ("dmesg-sample.log", "aca", 1, Some("0000:03:00.0")),
     ] {
         let Some(found) = of(&[name]) else { return };
@@ -293,4 +293,76 @@ fn a_copy_that_faulted_gets_advice_for_copies() {
         assert_eq!(found.len(), 1, "{client}: the driver's fault is part of the runtime's");
         assert_eq!(found[0].next.iter().any(|it| it.contains("HSA_ENABLE_SDMA=0")), copies, "{client}");
     }
+}
+
+/// Titles of what was found, and one fact of the first.
+fn first(text: &str, name: &str) -> (usize, String) {
+    let found = said(text).incidents;
+    let fact = found.first().map_or("", |it| value(it, name)).to_owned();
+    (found.len(), fact)
+}
+
+#[test]
+fn faults_of_target_regions_name_their_line() {
+    let text = "Kernel 'omp target in halo @ 7 (__omp_offloading_8_2b__halo_l7)'\n\
+        OFFLOAD ERROR: memory access fault by GPU 1 (agent 0x5) at virtual address (nil). Reasons: Host access only\n\
+        Aborted (core dumped)\n";
+    assert_eq!(first(text, "kernel"), (1, "__omp_offloading_8_2b__halo_l7".to_owned()));
+    let found = said(text);
+    assert!(found.incidents[0].title.contains("a null pointer") && found.events.is_empty());
+    assert!(value(&found.incidents[0], "target region").contains("line 7"));
+    assert!(found.incidents[0].next[0].contains("OFFLOAD_TRACK_ALLOCATION_TRACES=true"));
+}
+
+#[test]
+fn stops_of_a_debugger_are_of_the_gpu() {
+    let text = "Thread 5 \"app\" received signal SIGSEGV, Segmentation fault.\n\
+        [Switching to thread 5, lane 3 (AMDGPU Lane 1:2:7:4/3 (9,0,0)[3,0,0])]\n\
+        0x00007ffff7ec1094 in scale (x=0x0) at scale.hip:12\n12\t    x[i] *= 2;\n";
+    let (count, source) = first(text, "source");
+    assert_eq!((count, source.as_str()), (1, "scale.hip:12: x[i] *= 2;"));
+    let found = said(text);
+    assert!(value(&found.incidents[0], "place").contains("lane 3") && found.events.is_empty());
+    assert!(found.incidents[0].next[0].contains("set amdgpu precise-memory on"));
+    let host = "Thread 1 \"app\" received signal SIGSEGV, Segmentation fault.\n0x12 in main () at a.c:3\n";
+    assert_eq!(first(host, "message"), (1, "host-segfault".to_owned()));
+}
+
+#[test]
+fn equal_faults_of_several_gpus_are_one() {
+    let fault = |node: u32, reason: &str| {
+        format!(
+            "> 2026-01-01T01:02:03.1234567Z stderr F Memory access fault by GPU node-{node} (Agent handle: 0x1) on address 0x7f{node:02x}000. Reason: {reason}.\n"
+        )
+    };
+    let all: String = [9, 6, 11].map(|it| fault(it, "Unknown")).concat();
+    let (count, gpu) = first(&all, "GPU");
+    assert!(count == 1 && gpu.contains("GPU 5 of HIP"), "{gpu}");
+    assert_eq!(value(&said(&all).incidents[0], "on its line"), "");
+    let other = all.clone() + &fault(8, "Host access only");
+    assert_eq!(first(&other, "GPU").0, 2);
+}
+
+#[test]
+fn a_state_of_the_watchdog_is_a_time_out_too() {
+    let text = "[80746] [rank0]:[E321 02:07:08.4 ProcessGroupNCCL.cpp:607] [Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=15, OpType=ALLREDUCE, NumelIn=4, NumelOut=4, Timeout(ms)=600000) ran for 600060 milliseconds before timing out.\n\
+        [80749] [rank2]:[E321 02:07:08.5 ProcessGroupNCCL.cpp:1664] [PG 1 Rank 2] Exception (either an error or timeout) detected by watchdog at work: 15, last enqueued NCCL work: 17, last completed NCCL work: 14.\n";
+    let (count, silent) = first(text, "silent");
+    assert!(count == 1 && silent.starts_with("rank 1 "), "{silent}");
+    let found = said(text);
+    assert!(
+        value(&found.incidents[0], "rank 2").starts_with("collective 15 ALLREDUCE")
+            && found.events.is_empty()
+    );
+}
+
+#[test]
+fn disassembly_alone_is_the_wave_that_stopped_the_queue() {
+    let text = "Disassembly for function scan(int*):\n    code object: file:///opt/libx.so#offset=4096&size=512\n\
+        \u{20}=> 0x7f0000004130 <+48>:    s_waitcnt lgkmcnt(0)\nEnd of disassembly.\n\
+        Device::callbackQueue aborting with error : HSA_STATUS_ERROR_MEMORY_FAULT: x. code: 0x2b\n";
+    let found = said(text).incidents;
+    assert_eq!((found.len(), value(&found[0], "kernel"), found[1].consequence), (2, "scan(int*)", true));
+    assert!(value(&found[0], "report").starts_with("HSA_STATUS_ERROR_MEMORY_FAULT"));
+    assert_eq!(said("* `Disassembly for function f` is a title\nerror: x\n").incidents.len(), 0);
 }

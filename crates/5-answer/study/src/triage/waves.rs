@@ -3,7 +3,7 @@
 use super::runtime::near;
 use super::window::window;
 use super::{KernelCode, fact, incident, registers};
-use system::fault::{AgentDump, AgentHeader, AgentInstruction, AgentWave, CodeObjectUri, FaultLog};
+use system::fault::{AgentDump, AgentHeader, AgentInstruction, AgentWave, CodeObjectUri, FaultLog, Message};
 use view::{Incident, NamedValue, SourceLine, TriageLine};
 
 /// Instructions before the program counter that may have made a fault of memory.
@@ -81,21 +81,35 @@ fn header(header: &AgentHeader) -> (String, &str) {
         AgentHeader::SystemEvent { event, reasons } => {
             (format!("{event}: {}", reasons.join(", ")), "MEMORY_VIOLATION")
         }
+        AgentHeader::Missing => ("the head of the dump is not in the log".to_owned(), ""),
     }
+}
+
+/// The runtime's status for a dump whose head is not in the log.
+fn of_runtime(log: &FaultLog, dump: &AgentDump) -> Option<String> {
+    if dump.header != AgentHeader::Missing {
+        return None;
+    }
+    log.messages.iter().find_map(|it| match &it.message {
+        Message::HipAbort { status, .. } | Message::QueueError { status, .. } if !status.is_empty() => {
+            Some(format!("{status}, by the runtime's message in line {}", it.line))
+        }
+        _ => None,
+    })
 }
 
 fn of_wave(log: &FaultLog, dump: &AgentDump, wave: &AgentWave, code: &[KernelCode]) -> Incident {
     let kernel = wave.entry.as_ref().map(|(_, name)| name.clone()).or_else(|| wave.function.clone());
     let reasons = wave.reasons.join(" and ");
     let name = kernel.as_deref().unwrap_or("an unknown kernel");
-    let mut it = incident(
-        log,
-        wave.line,
-        format!("wave {} of {name} stopped: {reasons}", wave.number),
-        wave.reasons.first().map_or("", String::as_str),
-    );
+    let title = if wave.has_head {
+        format!("wave {} of {name} stopped: {reasons}", wave.number)
+    } else {
+        format!("a wave of {name} stopped")
+    };
+    let mut it = incident(log, wave.line, title, wave.reasons.first().map_or("", String::as_str));
     let (title, _) = header(&dump.header);
-    it.facts.push(fact("report", title));
+    it.facts.push(fact("report", of_runtime(log, dump).unwrap_or(title)));
     it.facts.push(fact(
         "kernel",
         kernel.unwrap_or_else(|| {
@@ -111,7 +125,11 @@ fn of_wave(log: &FaultLog, dump: &AgentDump, wave: &AgentWave, code: &[KernelCod
         it.facts.push(fact("source", format!("{}:{}{text}", source.file, source.line)));
     }
     let lanes = wave.active_lanes();
-    it.facts.push(fact("lanes at work", format!("{} of 64: {}", lanes.len(), super::ranges(&lanes))));
+    if wave.has_head {
+        it.facts.push(fact("lanes at work", format!("{} of 64: {}", lanes.len(), super::ranges(&lanes))));
+    } else {
+        it.meaning = NO_HEAD.to_owned();
+    }
     if let Some(page) = dump.page {
         it.facts.push(fact("faulting page", format!("{page:#x}")));
     }
@@ -127,6 +145,10 @@ fn of_wave(log: &FaultLog, dump: &AgentDump, wave: &AgentWave, code: &[KernelCod
     }
     it
 }
+
+/// Explanation of a wave of which only the disassembly is in the log.
+const NO_HEAD: &str = "the log has only the disassembly of the wave, without its reason and registers; unless memory was precise, the \
+                       access is before the instruction shown";
 
 fn place(wave: &AgentWave) -> String {
     let offset = wave.current().and_then(|it| it.offset).map_or_else(String::new, |it| format!(" (+{it})"));

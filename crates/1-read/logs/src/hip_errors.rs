@@ -1,7 +1,6 @@
 //! Errors that HIP and the programs above it write as numbers or by name: rows of `data/hip-errors.tsv`.
 
-use crate::Kind;
-use crate::message::{Message, Row};
+use crate::message::{Kind, Message, Row};
 
 /// Advice for errors that no other message explains.
 const NEXT: &str = "AMD_LOG_LEVEL=3 COMMAND logs the calls with their arguments";
@@ -53,20 +52,4 @@ fn of_line(line: &str, known: &[Message]) -> Option<[Message; 2]> {
             format!(":3:hip_module.cpp :670 : 123 us: [pid:1 tid:0x7f] hipLaunchKernel: {by_name} : "),
         ),
     ])
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::messages;
-
-    #[test]
-    fn each_number_is_a_message_and_each_reference_exists() {
-        let lines = include_str!("../data/hip-errors.tsv").lines().filter(|line| !line.starts_with('#'));
-        for line in lines {
-            let number = line.split('\t').next().unwrap_or_default();
-            assert!(messages().iter().any(|it| it.id == format!("hip-error-{number}")), "{line}");
-            let of = line.split('\t').nth(3).unwrap_or_default();
-            assert!(of == "-" || messages().iter().any(|it| it.id == of), "{line}");
-        }
-    }
 }

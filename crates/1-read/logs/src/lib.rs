@@ -14,11 +14,13 @@ mod pieces;
 mod prefix;
 mod scan;
 mod search;
+mod table;
 mod unknown;
 
 pub use build::{BuildCounts, BuildLog, BuiltKernel};
-pub use message::{Field, Kind, Message, messages};
+pub use message::{Field, Kind, Message};
 pub use prefix::{Entry, Level, Who, entry};
 pub use scan::{Event, Kept, LogText, SAMPLED, Scan};
 pub use search::{Found, Search};
+pub use table::messages;
 pub use unknown::looks_like_error;

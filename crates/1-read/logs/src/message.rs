@@ -1,9 +1,9 @@
-//! The table of messages: rows of the TOML files in `data/`.
+//! Messages: rows of the TOML files in `data/`, and how a line is one of them.
 
-use crate::{Entry, hip_errors};
+use crate::prefix::Entry;
 use regex::Regex;
 use serde::Deserialize;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::OnceLock;
 
 /// Effect of a message on the job.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
@@ -72,19 +72,23 @@ pub struct Field {
     pub value: String,
 }
 
+/// A file of the table.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
-    source: String,
+pub(crate) struct File {
+    /// Program that prints its messages.
+    pub(crate) source: String,
+    /// Only in lines of the kernel's log.
     #[serde(default)]
-    kernel: bool,
-    message: Vec<Row>,
+    pub(crate) kernel: bool,
+    /// Rows.
+    pub(crate) message: Vec<Row>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Row {
-    id: String,
+    pub(crate) id: String,
     kind: Kind,
     words: Vec<String>,
     pub(crate) fields: Option<String>,
@@ -94,7 +98,7 @@ pub(crate) struct Row {
     #[serde(default)]
     distinct: Vec<String>,
     #[serde(default)]
-    then: Vec<String>,
+    pub(crate) then: Vec<String>,
     #[serde(default = "then_lines")]
     then_lines: u32,
     #[serde(default)]
@@ -123,41 +127,6 @@ const OF_KERNEL: &[&str] = &[
     "{1}[Hardware Error]",
     "BUG: unable to handle",
 ];
-
-/// The files of the table, in the order in which rows are tried.
-const FILES: &[&str] = &[
-    include_str!("../data/hardware.toml"),
-    include_str!("../data/kernel.toml"),
-    include_str!("../data/openmp.toml"),
-    include_str!("../data/tools.toml"),
-    include_str!("../data/runtime.toml"),
-    include_str!("../data/pytorch.toml"),
-    include_str!("../data/triton.toml"),
-    include_str!("../data/communication.toml"),
-    include_str!("../data/libraries.toml"),
-    include_str!("../data/compilers.toml"),
-    include_str!("../data/servers.toml"),
-    include_str!("../data/launchers.toml"),
-    include_str!("../data/activity.toml"),
-];
-
-static MESSAGES: LazyLock<Vec<Message>> = LazyLock::new(|| {
-    let of_files: Vec<Message> = FILES.iter().copied().flat_map(file).collect();
-    // A call and a number say more than the name alone.
-    hip_errors::rows(&of_files).into_iter().chain(of_files).collect()
-});
-
-/// All rows; of several that fit a line the first counts.
-pub fn messages() -> &'static [Message] {
-    &MESSAGES
-}
-
-fn file(text: &str) -> Vec<Message> {
-    // Tests read every file; a row that does not parse cannot be released.
-    let Ok(file) = toml::from_str::<File>(text) else { return Vec::new() };
-    let (is_kernel, source) = (file.kernel, file.source);
-    file.message.into_iter().map(|row| Message::new(row, is_kernel, &source)).collect()
-}
 
 impl Row {
     /// A row whose lines have a word.
@@ -252,67 +221,4 @@ pub(crate) fn has_word(text: &str, word: &str) -> bool {
     let first = letters.next().filter(char::is_ascii_lowercase);
     text.contains(word)
         || first.is_some_and(|it| text.contains(&format!("{}{}", it.to_ascii_uppercase(), letters.as_str())))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::entry;
-
-    #[test]
-    fn the_table_is_whole() {
-        for text in FILES {
-            let file: File = toml::from_str(text).unwrap_or_else(|error| panic!("{error}"));
-            for row in &file.message {
-                for pattern in row.fields.iter().chain(&row.then) {
-                    assert!(Regex::new(pattern).is_ok(), "{}: {pattern}", row.id);
-                }
-            }
-        }
-        let ids: Vec<&str> = messages().iter().map(|it| it.id.as_str()).collect();
-        for row in messages() {
-            let is_silent = matches!(row.kind, Kind::Activity | Kind::Info);
-            assert!(is_silent || !row.meaning.is_empty() && !row.next.is_empty(), "{}", row.id);
-            assert!(!row.words.is_empty() && row.words.iter().all(|it| it.len() > 2), "{}", row.id);
-            assert!(!row.test.is_empty() && !row.source.is_empty(), "{}", row.id);
-            for name in row.distinct.iter().chain(row.differ.iter().flatten()) {
-                let group = format!("(?<{}>", name.replace(' ', "_"));
-                assert!(
-                    row.fields.as_ref().is_some_and(|it| it.contains(&group)),
-                    "{}: no field {name}",
-                    row.id
-                );
-            }
-            for id in &row.follows {
-                assert!(ids.contains(&id.as_str()), "{} follows unknown {id}", row.id);
-            }
-        }
-        let mut sorted = ids.clone();
-        sorted.sort_unstable();
-        sorted.dedup();
-        assert_eq!(sorted.len(), ids.len(), "each id once");
-        let shown = messages().iter().filter(|it| !matches!(it.kind, Kind::Activity | Kind::Info)).count();
-        assert!(shown >= 150, "{shown} messages");
-    }
-
-    #[test]
-    fn versions_that_agree_are_no_message() {
-        let found = |line: &str| {
-            let entry = entry(line);
-            messages().iter().find(|it| it.read(&entry).is_some()).map(|it| it.id.as_str())
-        };
-        assert_eq!(found("ROCM_VERSION validation: expect 6.2.0 to match 6.3.1"), Some("tunableop-version"));
-        assert_eq!(found("ROCM_VERSION validation: expect 6.2.0 to match 6.2.0"), None);
-    }
-
-    #[test]
-    fn each_row_is_found_by_its_test_lines() {
-        let wrong = messages().iter().flat_map(|row| row.test.iter().map(move |line| (row, line)));
-        let wrong = wrong.filter_map(|(row, line)| {
-            let entry = entry(line);
-            let first = messages().iter().find(|it| it.read(&entry).is_some()).map(|it| it.id.as_str());
-            (first != Some(row.id.as_str())).then(|| format!("{} is {first:?}: {line}", row.id))
-        });
-        assert_eq!(wrong.collect::<Vec<_>>(), Vec::<String>::new());
-    }
 }

@@ -1,9 +1,10 @@
 //! Reads a log of any size piece by piece and keeps what matters in bounded memory.
 
 use crate::clean::{SOFT_BREAK, clean};
-use crate::message::{Field, Kind, Message, has_word, messages};
+use crate::message::{Field, Kind, Message, has_word};
 use crate::pieces::Pieces;
 use crate::prefix::{Entry, Who, entry};
+use crate::table::messages;
 use crate::unknown::{ALARMS, looks_like_error, shape};
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use sorting::Sort;
@@ -373,20 +374,20 @@ impl Scan {
             None if block.is_some() || self.following > MOST_SHORT_BLOCK => {}
             // A part of the message before it.
             None if is_more => {}
-            None if is_alarm && looks_like_error(&entry.text, entry.level) => {
-                if self.unknown >= MOST_UNKNOWN
-                    && !self.by_key.contains_key(&Key::Unknown(shape(&entry.text)))
-                {
-                    self.log.not_listed += 1;
-                    return;
-                }
-                let (_, is_new) = self.record(Key::Unknown(shape(&entry.text)), number, &entry, |event| {
-                    event.device = device(&event.text);
-                });
-                self.unknown += usize::from(is_new);
-            }
+            None if is_alarm && looks_like_error(&entry.text, entry.level) => self.unknown(number, &entry),
             None => {}
         }
+    }
+
+    /// Counts an error that no row knows.
+    fn unknown(&mut self, number: u32, entry: &Entry) {
+        let key = Key::Unknown(shape(&entry.text));
+        if self.unknown >= MOST_UNKNOWN && !self.by_key.contains_key(&key) {
+            self.log.not_listed += 1;
+            return;
+        }
+        let (_, is_new) = self.record(key, number, entry, |event| event.device = device(&event.text));
+        self.unknown += usize::from(is_new);
     }
 
     /// Adds the values of a line to the message before it; true if it has one.

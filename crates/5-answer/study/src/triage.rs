@@ -98,7 +98,7 @@ fn bounds(log: &FaultLog) -> Option<String> {
     })
 }
 
-/// What a log was taken for, and how much of it was read.
+/// Kinds of text that a log was taken for, and its number of lines.
 fn read_as(log: &FaultLog) -> String {
     let of_kernel = |it: &logs::Event| it.message.is_some_and(|row| row.kernel);
     let of_stop = |it: &logs::Event| log.stops.iter().any(|stop| stop.line == it.line);

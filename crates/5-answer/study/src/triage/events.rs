@@ -30,7 +30,7 @@ const TOLD: [&str; 10] = [
 /// Time-outs of PyTorch's watchdog: one incident over all ranks, made by `ranks`.
 pub(super) const WATCHDOG: &str = "watchdog-timeout";
 
-/// What a rank had done when it timed out.
+/// State of a rank's collectives when it timed out.
 pub(super) const WATCHDOG_STATE: &str = "watchdog-state";
 
 /// An event with its log.

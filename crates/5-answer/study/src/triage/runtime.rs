@@ -197,7 +197,7 @@ fn says_more(it: &RuntimeMessage) -> bool {
 /// Lines between faults of several GPUs that are one event.
 const TOGETHER: u32 = 50;
 
-/// What faults of one group have in common: reason, null or not, certainty.
+/// Values that the faults of one group share: reason, null or not, certainty.
 fn kind_of(it: &RuntimeMessage) -> Option<(&'static str, bool, bool)> {
     let Message::MemoryFault { address, exact, reason, .. } = &it.message else { return None };
     Some((reason.words(), *address == Some(0), *exact))
@@ -245,7 +245,7 @@ fn add_group(incident: &mut Incident, group: &[(u32, &RuntimeMessage)], log: &Fa
     );
 }
 
-/// What the OpenMP runtime adds to a fault: the target region, and how to find the memory.
+/// Adds the target region of a fault and the OpenMP runtime's settings that find its memory.
 fn of_openmp(incident: &mut Incident, log: &FaultLog, line: u32) {
     let near = log.regions.iter().filter(|it| it.line.abs_diff(line) <= TOGETHER);
     for region in near.take(MOST_KERNELS) {

@@ -102,8 +102,8 @@ const READ_TOO: [(&str, &str); 8] = [
 ];
 
 type Reader = fn(&Path) -> Option<Kind>;
-const READERS: [Reader; 9] =
-    [source, report, counters, timeline, tunings, communication, launch, a_machine, log];
+const READERS: [Reader; 10] =
+    [source, report, counters, timeline, tunings, communication, launch, a_machine, log, remarks];
 const READERS_OF_FOLDERS: [Reader; 6] =
     [capture, counters, timeline, communication, a_machine, folder_of_code];
 
@@ -202,6 +202,17 @@ fn log(path: &Path) -> Option<Kind> {
     }
 }
 
+/// The log of a build without messages: only what the compiler prints of kernels' resources.
+fn remarks(path: &Path) -> Option<Kind> {
+    let contents = Contents::open(path).ok()?;
+    let mut log = ::logs::BuildLog::default();
+    log.feed(contents.bytes());
+    let (_, counts) = log.finish();
+    (counts.used > 0)
+        .then(|| Kind::read_by("a compiler's remarks on resources", "rockhound inspect"))
+        .flatten()
+}
+
 /// A folder with code in one of its first files.
 fn folder_of_code(path: &Path) -> Option<Kind> {
     const LOOKED_AT: usize = 200;
@@ -223,6 +234,14 @@ mod tests {
         std::fs::write(&path, "// HIP error: invalid device function\nint main() { return hipFree(0); }\n")
             .unwrap();
         assert_eq!(of(&path).unwrap().command, "rockhound inspect");
+        let remarks = folder.path().join("build.log");
+        std::fs::write(
+            &remarks,
+            "a.hip:3:1: remark: Function Name: scale [-Rpass-analysis=kernel-resource-usage]\n\
+            a.hip:3:1: remark:     VGPRs: 63 [-Rpass-analysis=kernel-resource-usage]\n",
+        )
+        .unwrap();
+        assert_eq!(of(&remarks).unwrap().command, "rockhound inspect");
         let hints =
             ["inspect", "judge", "launch-template", "triage"].map(|command| hint(&path, command).is_some());
         assert_eq!(hints, [false, false, false, true]);

@@ -138,6 +138,8 @@ pub struct Record {
     pub agent: u64,
     /// Handle of the GPU or CPU that a copy goes to.
     pub destination: u64,
+    /// Handle of the GPU or CPU that a copy comes from.
+    pub source: u64,
     /// Queue.
     pub queue: u64,
     /// Stream.
@@ -437,6 +439,7 @@ fn record(list: List, c: &mut Cursor<'_>) -> Parsed<Record> {
         end: None,
         agent: 0,
         destination: 0,
+        source: 0,
         queue: 0,
         stream: None,
         bytes: None,
@@ -457,6 +460,7 @@ fn record(list: List, c: &mut Cursor<'_>) -> Parsed<Record> {
             b"stream_id" => r.stream = Some(handle(c)?),
             b"bytes" | b"allocation_size" => r.bytes = c.number()?,
             b"dst_agent_id" => r.destination = handle(c)?,
+            b"src_agent_id" => r.source = handle(c)?,
             b"agent_id" => r.agent = handle(c)?,
             b"queue_id" => r.queue = handle(c)?,
             b"correlation_id" => members(c, |key, c| {

@@ -368,13 +368,15 @@ impl Rocpd {
         })
     }
 
-    /// Calls of a database of rocprof version 1.
+    /// Calls of a database of rocprof version 1; [`Region::extra`] is the text of their arguments.
     ///
     /// # Errors
     /// As [`Rocpd::kernels`].
     pub fn version1_calls(&self, mut take: impl FnMut(&Region<'_>)) -> Result<()> {
-        let query = "SELECT BeginNs, EndNs, Name, '', pid, tid, 0, '' FROM HIP";
-        self.each(query, |row| take(&row.region()))
+        let columns = self.columns("HIP")?;
+        let (index, arguments) = (or_none(&columns, "Index"), or_none(&columns, "args"));
+        let query = format!("SELECT BeginNs, EndNs, Name, '', pid, tid, {index}, {arguments} FROM HIP");
+        self.each(&query, |row| take(&row.region()))
     }
 
     /// Dispatches (table `OPS`) or copies (table `COPY`) of a database of rocprof version 1.
@@ -382,7 +384,9 @@ impl Rocpd {
     /// # Errors
     /// As [`Rocpd::kernels`].
     pub fn version1_spans(&self, table: &str, mut take: impl FnMut(&Span<'_>)) -> Result<()> {
-        let query = format!("SELECT BeginNs, EndNs, Name, \"dev-id\", \"queue-id\" FROM \"{table}\"");
+        let index = or_none(&self.columns(table)?, "Index");
+        let query =
+            format!("SELECT BeginNs, EndNs, Name, \"dev-id\", \"queue-id\", {index} FROM \"{table}\"");
         self.each(&query, |row| {
             take(&Span {
                 start: row.whole(0),
@@ -392,7 +396,7 @@ impl Rocpd {
                 source: 0,
                 queue: row.number(4),
                 stream: 0,
-                correlation: 0,
+                correlation: row.number(5),
                 block: [0; 3],
                 grid: [0; 3],
                 bytes: None,
@@ -408,6 +412,11 @@ impl Rocpd {
         }
         Ok(())
     }
+}
+
+/// A column in quotes, or `NULL` where the table lacks it.
+fn or_none(columns: &[String], name: &str) -> String {
+    if columns.iter().any(|column| column == name) { format!("\"{name}\"") } else { "NULL".to_owned() }
 }
 
 /// The text of `{"message": "..."}`, as markers have it in [`Region::extra`].

@@ -1,5 +1,6 @@
 //! Errors of a trace that cannot be used, and notes on the others.
 
+use crate::foreign::Foreign;
 use view::{Note, NoteKind};
 
 /// A note on a place in the (unpacked) file: `byte 71,850`, `line 12`.
@@ -18,7 +19,7 @@ pub enum Error {
     Unknown(String),
     /// A file of a tool that is not read, with what to do in place.
     #[error("{0}")]
-    Foreign(&'static str),
+    Foreign(Foreign),
     /// The file is of a known kind and broken.
     #[error("{kind}, byte {offset}: {what}")]
     Broken {

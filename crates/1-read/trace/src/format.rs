@@ -17,15 +17,17 @@ pub enum Format {
     Rocpd,
     /// rocprof version 1 Chrome JSON.
     Rocprofv1Json,
-    /// rocprof version 1 or 2 CSV.
+    /// rocprof version 1 CSV.
     Rocprofv1Csv,
+    /// rocprof version 2 CSV.
+    Rocprofv2Csv,
     /// rocprof version 1 database.
     Rocprofv1Database,
     /// Calls summed by name.
     Stats,
     /// Table that PyTorch's profiler prints.
     TorchTable,
-    /// rocprof-sys wall-clock table or JSON.
+    /// Sums of a call tree by timemory: rocprof-sys, Omnitrace.
     WallClock,
     /// Perfetto protobuf.
     Perfetto,
@@ -51,11 +53,12 @@ impl Format {
             Format::Rocprofv3Csv => "rocprofv3 CSV",
             Format::Rocpd => "rocpd database",
             Format::Rocprofv1Json => "rocprof v1 JSON",
-            Format::Rocprofv1Csv => "rocprof v1/v2 CSV",
+            Format::Rocprofv1Csv => "rocprof v1 CSV",
+            Format::Rocprofv2Csv => "rocprof v2 CSV",
             Format::Rocprofv1Database => "rocprof v1 database",
             Format::Stats => "rocprof statistics",
             Format::TorchTable => "PyTorch profiler table",
-            Format::WallClock => "rocprof-sys wall clock",
+            Format::WallClock => "rocprof-sys call tree",
             Format::Perfetto => "Perfetto trace",
             Format::Proton => "Proton profile",
             Format::ProtonTrace => "Proton trace",

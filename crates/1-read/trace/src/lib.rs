@@ -10,6 +10,7 @@ mod index;
 mod names;
 mod perfetto;
 mod proton;
+mod rocprofv1;
 mod rocprofv3;
 mod scopes;
 mod sqlite;
@@ -20,6 +21,7 @@ mod wallclock;
 pub mod write;
 
 pub use error::Error;
+pub use foreign::{Foreign, foreign};
 pub use names::{Name, Names};
 pub use scopes::WIDTHS;
 pub use timeline::{
@@ -42,6 +44,12 @@ const LARGEST: u64 = 8 << 30;
 /// Reads a trace of any kind, plain or gzip-compressed. `name` is the file's: it selects the kind of a
 /// statistics table.
 pub fn read(name: &str, input: &mut dyn Read) -> Result<Timeline, Error> {
+    let mut timeline = unpacked(name, input)?;
+    timeline.note_backwards();
+    Ok(timeline)
+}
+
+fn unpacked(name: &str, input: &mut dyn Read) -> Result<Timeline, Error> {
     let (head, mut input) = peek(input, HEAD)?;
     if head.starts_with(&[0x1f, 0x8b]) {
         let mut unpacked = flate2::read::MultiGzDecoder::new(input);
@@ -50,6 +58,12 @@ pub fn read(name: &str, input: &mut dyn Read) -> Result<Timeline, Error> {
         return by_content(name, &head, &mut input);
     }
     by_content(name, &head, &mut input)
+}
+
+/// GPUs that rocprofv3's table of agents lists, `*_agent_info.csv`; none if it is damaged.
+pub fn gpus(table: &[u8]) -> Vec<Device> {
+    let agents = rocprof::agents::table(table).unwrap_or_default();
+    agents.iter().filter(|it| it.is_gpu).map(rocprofv3::json::device).collect()
 }
 
 /// True if an input begins like a timeline with events: JSON, a database, Perfetto. Does not classify tables.
@@ -86,7 +100,7 @@ fn by_content(name: &str, head: &[u8], input: &mut dyn Read) -> Result<Timeline,
     if rocprof::database::is_database(head) {
         return sqlite::read(&all(input));
     }
-    if let Some(what) = foreign::named(name, head) {
+    if let Some(what) = foreign(name, head) {
         return Err(Error::Foreign(what));
     }
     // The key of a packet is also a line end, but no text has a packet's fields behind it.
@@ -114,7 +128,7 @@ fn text(name: &str, begin: &[u8], input: &mut dyn Read) -> Result<Timeline, Erro
         return rocprofv3::summary::read(&String::from_utf8_lossy(&all(input)));
     }
     if wallclock::is_table(begin) {
-        return wallclock::text(&String::from_utf8_lossy(&all(input)));
+        return wallclock::text(name, &String::from_utf8_lossy(&all(input)));
     }
     if torch_table::is(begin) {
         return torch_table::read(input);
@@ -125,8 +139,11 @@ fn text(name: &str, begin: &[u8], input: &mut dyn Read) -> Result<Timeline, Erro
     rocprofv3::csv::read(name, input)
 }
 
-/// Why Proton's MessagePack is not read.
-const PACKED: &str = "a Proton profile in MessagePack is not read; write it as JSON: `proton.finalize()` or `output_format=\"hatchet\"`";
+/// Proton's MessagePack.
+const PACKED: Foreign = Foreign {
+    what: "a Proton profile in MessagePack",
+    instead: "write it as JSON: `proton.finalize()` or `output_format=\"hatchet\"`",
+};
 
 fn all(input: &mut dyn Read) -> Vec<u8> {
     let mut bytes = Vec::new();

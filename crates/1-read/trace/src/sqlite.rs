@@ -5,13 +5,14 @@
 
 use crate::chrome::workgroups;
 use crate::error::Error;
+use crate::rocprofv1;
 use crate::rocprofv3::json::device;
 use crate::timeline::{
     Allocation, CounterSum, Detail, Format, GpuKind, GpuSpan, HostKind, HostSpan, Queue, Timeline,
 };
 use rocprof::database;
 use rocprof::rocpd::{self, Region, Rocpd, SCHEMA, Span};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use view::NoteKind;
 
 /// Thousands of steps a query may take: more than a database of gigabytes needs, and an end for views that
@@ -28,10 +29,8 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Timeline, Error> {
     if db.has("HIP").map_err(broken)? || db.has("OPS").map_err(broken)? {
         return version1(&db).map_err(broken);
     }
-    if db.has("CUPTI_ACTIVITY_KIND_KERNEL").map_err(broken)?
-        || db.has("TARGET_INFO_CUDA_DEVICE").map_err(broken)?
-    {
-        return Err(Error::Foreign(crate::foreign::NSYS));
+    if let Some(foreign) = crate::foreign::database(|table| db.has(table)).map_err(broken)? {
+        return Err(Error::Foreign(foreign));
     }
     Err(Error::Database("it has neither `rocpd_kernel_dispatch` nor `OPS`".to_owned()))
 }
@@ -184,19 +183,28 @@ impl Reader {
 /// The database of rocprof version 1: a table of calls, one of kernels, one of copies.
 fn version1(db: &Rocpd) -> database::Result<Timeline> {
     let mut it = Reader { timeline: Timeline::new(Format::Rocprofv1Database), untimed: 0 };
+    let mut bytes: HashMap<u64, u64> = HashMap::new();
     if db.has("HIP")? {
         db.version1_calls(|call| {
-            let region = Region { category: "HIP".into(), ..call.clone() };
+            bytes.extend(rocprofv1::bytes(call.extra.as_bytes()).map(|size| (call.correlation, size)));
+            let region = Region { category: "HIP".into(), extra: "".into(), ..call.clone() };
             it.region(&Region { start: call.start.or(Some(0)), end: call.end.or(Some(0)), ..region });
         })?;
     }
+    let mut barriers = 0u64;
     for (table, kind) in [("OPS", GpuKind::Kernel), ("COPY", GpuKind::Copy)] {
         if db.has(table)? {
             db.version1_spans(table, |span| {
+                if kind == GpuKind::Kernel && rocprofv1::is_barrier(&span.name) {
+                    barriers += 1;
+                    return;
+                }
                 let queue = Queue { device: span.agent, stream: span.queue };
-                it.span(span, kind, queue);
+                let bytes = bytes.get(&span.correlation).copied().filter(|_| kind == GpuKind::Copy);
+                it.span(&Span { bytes: span.bytes.or(bytes), ..span.clone() }, kind, queue);
             })?;
         }
     }
+    rocprofv1::note_barriers(&mut it.timeline, barriers);
     Ok(it.timeline)
 }

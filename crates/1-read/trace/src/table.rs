@@ -1,6 +1,7 @@
 //! CSV by header: columns are found by name, in any case of letters, and unknown ones are passed over.
 
 use crate::error::Error;
+use std::cell::Cell;
 use std::io::{BufRead, BufReader, Read};
 
 /// Maximum number of lines of other programs before a header.
@@ -52,6 +53,8 @@ pub(crate) struct Table<'r> {
     record: csv::StringRecord,
     columns: Vec<String>,
     skipped: u64,
+    /// A time had a fraction.
+    fractions: Cell<bool>,
 }
 
 impl<'r> Table<'r> {
@@ -85,6 +88,7 @@ impl<'r> Table<'r> {
                     .map(|c| c.trim_start_matches('\u{feff}').replace(['\r', '\n'], "").to_ascii_lowercase())
                     .collect(),
                 skipped: skipped as u64 + 1 + lines,
+                fractions: Cell::new(false),
             });
         }
         Err(Error::Unknown("text without the header of a profiler's table".to_owned()))
@@ -136,10 +140,29 @@ impl<'r> Table<'r> {
         text.parse().ok()
     }
 
-    /// A time, ns.
+    /// A time, ns; a fraction of it is cut.
     pub(crate) fn time(&self, column: Option<usize>) -> Option<i64> {
         let text = self.text(column).trim();
-        text.parse().ok()
+        if let Ok(time) = text.parse() {
+            return Some(time);
+        }
+        let real = text.parse::<f64>().ok().filter(|it| it.is_finite() && it.abs() < i64::MAX as f64)?;
+        self.fractions.set(true);
+        let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+        match text.split_once('.') {
+            Some((whole, fraction)) if digits(fraction) => whole.parse().ok(),
+            _ => Some(real as i64),
+        }
+    }
+
+    /// Whether a time had a fraction.
+    pub(crate) fn has_fractions(&self) -> bool {
+        self.fractions.get()
+    }
+
+    /// Names of the columns, in small letters.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().map(String::as_str)
     }
 
     /// A number with decimals.

@@ -132,6 +132,9 @@ pub struct GpuSpans {
     /// Index into [`Timeline::details`], plus 1; 0 for none.
     #[serde(with = "crate::column")]
     pub detail: Vec<u32>,
+    /// Spans that ended before they started.
+    #[serde(skip)]
+    pub(crate) backwards: u64,
 }
 
 /// One row of [`GpuSpans`].
@@ -163,6 +166,7 @@ impl GpuSpans {
 
     /// Adds a span. One that ends before it starts gets its start as its end.
     pub fn push(&mut self, span: GpuSpan) {
+        self.backwards += u64::from(span.end < span.start);
         self.start.push(span.start);
         self.end.push(span.end.max(span.start));
         self.name.push(span.name);
@@ -222,6 +226,9 @@ pub struct HostSpans {
     /// Index into [`Timeline::shapes`], plus 1; 0 for none.
     #[serde(with = "crate::column")]
     pub shapes: Vec<u32>,
+    /// Spans that ended before they started.
+    #[serde(skip)]
+    pub(crate) backwards: u64,
 }
 
 /// One row of [`HostSpans`].
@@ -251,6 +258,7 @@ impl HostSpans {
 
     /// Adds a span. One that ends before it starts gets its start as its end.
     pub fn push(&mut self, span: HostSpan) {
+        self.backwards += u64::from(span.end < span.start);
         self.start.push(span.start);
         self.end.push(span.end.max(span.start));
         self.name.push(span.name);
@@ -464,6 +472,18 @@ impl Timeline {
 
     pub(crate) fn problem(&mut self, kind: NoteKind, text: impl Into<String>) {
         self.problems.push(Note { kind, text: text.into() });
+    }
+
+    /// Says how many spans end before they start.
+    pub(crate) fn note_backwards(&mut self) {
+        let gpu = (std::mem::take(&mut self.gpu.backwards), "spans on the GPU");
+        let host = (std::mem::take(&mut self.host.backwards), "spans on the host");
+        for (count, what) in [gpu, host] {
+            if count > 0 {
+                let text = format!("{count} {what} end before they begin; they are kept with no duration");
+                self.problem(NoteKind::Warning, text);
+            }
+        }
     }
 
     /// The index of a queue; new queues are added.

@@ -11,6 +11,11 @@ use view::{FileError, shell_word};
 /// Bytes of a file that is read whole to find its kind.
 const MOST_READ: u64 = 1 << 28;
 
+/// First bytes of a database.
+const SQLITE: &[u8] = b"SQLite format 3\0";
+/// Bytes from which on JSON is a trace, or a recording, or nothing that is read.
+const LARGE_JSON: u64 = 8 << 20;
+
 /// What an input is.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Kind {
@@ -55,7 +60,12 @@ pub fn of(path: &Path) -> Option<Kind> {
         return READERS_OF_FOLDERS.iter().find_map(|reader| reader(path));
     }
     let head = head(path)?;
-    code(&head).or_else(|| foreign(&head)).or_else(|| READERS.iter().find_map(|reader| reader(path)))
+    let size = std::fs::metadata(path).map_or(0, |it| it.len());
+    let is_json = head.iter().find(|byte| !byte.is_ascii_whitespace()).is_some_and(|it| b"{[".contains(it));
+    // Readers of small documents take large JSON whole into memory.
+    let readers = if is_json && size > LARGE_JSON { &READERS_OF_LARGE_JSON[..] } else { &READERS[..] };
+    let known = code(&head).or_else(|| of_other_tool(path, &head)).or_else(|| foreign(&head));
+    known.or_else(|| readers.iter().find_map(|reader| reader(path)))
 }
 
 /// Sentence for the input of a command that could not read it; `None` if its kind is not known or the command
@@ -104,6 +114,7 @@ const READ_TOO: [(&str, &str); 8] = [
 type Reader = fn(&Path) -> Option<Kind>;
 const READERS: [Reader; 10] =
     [source, report, counters, timeline, tunings, communication, launch, a_machine, log, remarks];
+const READERS_OF_LARGE_JSON: [Reader; 2] = [timeline, counters];
 const READERS_OF_FOLDERS: [Reader; 6] =
     [capture, counters, timeline, communication, a_machine, folder_of_code];
 
@@ -113,6 +124,21 @@ fn source(path: &Path) -> Option<Kind> {
 
 fn code(head: &[u8]) -> Option<Kind> {
     Kind::read_by(code_kind::of_head(head)?, "rockhound inspect")
+}
+
+/// A file of a tool that no command reads, told as `trace` tells it. Logs are read by others, whatever they quote.
+fn of_other_tool(path: &Path, head: &[u8]) -> Option<Kind> {
+    let name = path.to_string_lossy();
+    if [".txt", ".log", ".out"].iter().any(|ending| name.ends_with(ending)) {
+        return None;
+    }
+    let in_database = || match ::trace::read(&name, &mut std::fs::File::open(path).ok()?) {
+        Err(::trace::Error::Foreign(it)) => Some(it),
+        _ => None,
+    };
+    let known = ::trace::foreign(&name, head);
+    let ::trace::Foreign { what, instead } = if head.starts_with(SQLITE) { in_database() } else { known }?;
+    Some(Kind { what: what.to_owned(), command: "", remedy: instead })
 }
 
 /// A line of `foreign.tsv`.
@@ -150,7 +176,7 @@ fn counters(path: &Path) -> Option<Kind> {
 }
 
 fn timeline(path: &Path) -> Option<Kind> {
-    let (read, _) = traces::read(path, false).ok()?;
+    let (read, _) = traces::every(path, false).ok()?;
     let spans = read.iter().any(|it| {
         !it.timeline.gpu.is_empty() || !it.timeline.host.is_empty() || !it.timeline.calls.is_empty()
     });

@@ -1,5 +1,7 @@
 //! Traces of files and folders, each read as it comes.
 
+mod runs;
+
 use crate::Source;
 use crate::inputs::file_error;
 use crate::recording::{self, recordings_in};
@@ -8,8 +10,8 @@ use anyhow::{Context, Result, anyhow};
 use sorting::Sort;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use trace::Timeline;
-use view::FileError;
+use trace::{Note, NoteKind, Timeline};
+use view::{FileError, counted};
 use workload::{Workload, is_pass, is_thread_trace_folder};
 
 /// A trace that was read.
@@ -20,28 +22,71 @@ pub struct Trace {
     pub timeline: Timeline,
 }
 
+/// Files without a timeline that are named.
+const NAMED: usize = 3;
 /// Endings of files in folders that are looked at; packed ones too.
 const ENDINGS: [&str; 8] = ["json", "csv", "db", "pftrace", "proto", "txt", "trace", "hatchet"];
 
-/// Reads a file, or everything in a folder; large files by their index where `indexed`. Tables of a folder
-/// are one timeline, each other file is one. What cannot be read of a folder is returned with its reason.
+/// Reads a file, or everything in a folder; large files by their index where `indexed`. Files of one run are one
+/// timeline. What cannot be read of a folder is returned with its reason.
+///
+/// # Errors
+/// Fails on a folder with several runs, which are no ranks of one.
 pub fn read(path: &Path, indexed: bool) -> Result<(Vec<Trace>, Vec<anyhow::Error>)> {
-    if !path.is_dir() {
-        let timeline = file(path, indexed)?;
-        return Ok((vec![Trace { path: path.to_owned(), timeline }], Vec::new()));
+    let (traces, failed) = every(path, indexed)?;
+    match runs::refusal(path, &traces) {
+        Some(error) => Err(error),
+        None => Ok((traces, failed)),
     }
+}
+
+/// As [`read`]; several runs are returned side by side.
+pub fn every(path: &Path, indexed: bool) -> Result<(Vec<Trace>, Vec<anyhow::Error>)> {
     let mut files = Vec::new();
-    collect(path, &mut files, 0)?;
-    let (traces, failed) = of_files(path, files, indexed)?;
+    let root = if path.is_dir() {
+        collect(path, &mut files, 0)?;
+        path
+    } else {
+        files = of_run(path);
+        if files.is_empty() {
+            let timeline = file(path, indexed)?;
+            return Ok((vec![Trace { path: path.to_owned(), timeline }], Vec::new()));
+        }
+        path.parent().unwrap_or(path)
+    };
+    let (traces, failed) = of_files(files, indexed)?;
+    let mut traces = runs::joined(traces, Some(root));
     if traces.is_empty() {
         let first = failed.into_iter().next();
         return Err(first.unwrap_or_else(|| anyhow!("`{}` holds no trace", path.display())));
     }
+    if let ([only], false) = (&mut traces[..], path.is_dir()) {
+        only.path = path.to_owned();
+    }
     Ok((traces, failed))
 }
 
-/// The readable traces at all addresses, each selected, and the errors of the others. `of_recording` makes the
-/// timeline of a recording's dispatches.
+/// Files of the run that a path `FOLDER/NAME` names; none if a file is there.
+fn of_run(path: &Path) -> Vec<PathBuf> {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return Vec::new() };
+    let mut files = Vec::new();
+    if !path.exists() {
+        let entries = std::fs::read_dir(if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
+        let is_of_run = |it: &PathBuf| {
+            it.is_file()
+                && wanted(it)
+                && it
+                    .file_name()
+                    .is_some_and(|it| runs::name_of(&it.to_string_lossy()) == *name.to_string_lossy())
+        };
+        files.extend(entries.into_iter().flatten().flatten().map(|it| it.path()).filter(is_of_run));
+        files.in_order();
+    }
+    files
+}
+
+/// The readable traces at all addresses, each selected, and the errors of the others. Addresses of files that one run
+/// wrote are one trace. `of_recording` makes the timeline of a recording's dispatches.
 pub fn selected<'a>(
     sources: impl IntoIterator<Item = &'a Source>,
     indexed: bool,
@@ -53,12 +98,16 @@ pub fn selected<'a>(
         let (read, errors) =
             of_source(source, indexed, of_recording).unwrap_or_else(|error| (Vec::new(), vec![error]));
         let told = |path: &Path| PathBuf::from(source.told(&path.display().to_string()));
-        all.extend(read.into_iter().map(|it| Trace { timeline: select(it.timeline), path: told(&it.path) }));
-        let failure =
-            |error: &anyhow::Error| file_error(source.called(), source.told(&format!("{error:#}")), "");
+        all.extend(read.into_iter().map(|it| Trace { path: told(&it.path), ..it }));
+        let failure = |error: &anyhow::Error| {
+            let text = source.told(&format!("{error:#}"));
+            let (error, hint) = text.split_once("\nhint: ").unwrap_or((&text, ""));
+            file_error(source.called(), error, hint)
+        };
         failed.extend(errors.iter().map(failure));
     }
-    (all, failed)
+    let all = runs::joined(all, None);
+    (all.into_iter().map(|it| Trace { timeline: select(it.timeline), ..it }).collect(), failed)
 }
 
 /// Traces at an address. For a recording, the trace beside its counters, or else its dispatches.
@@ -93,7 +142,8 @@ pub fn are_traces<'a>(sources: impl IntoIterator<Item = &'a Source>) -> bool {
         if holds && (says_more() || recording::holds_runs(&first)) {
             return false;
         }
-        if !(path.is_dir() && read(path, true).is_ok() || may_be_trace(path) || is_table(path)) {
+        let in_folder = |path: &Path| !path.is_file() && every(path, true).is_ok();
+        if !(in_folder(path) || may_be_trace(path) || is_table(path)) {
             return false;
         }
     }
@@ -113,23 +163,34 @@ fn says_more_than_times(it: &Workload) -> bool {
         || it.machine.emulator().is_some()
 }
 
-/// Traces among files of a folder.
-fn of_files(folder: &Path, files: Vec<PathBuf>, indexed: bool) -> Result<(Vec<Trace>, Vec<anyhow::Error>)> {
-    let (mut traces, mut failed) = (Vec::new(), Vec::new());
-    let mut tables: Option<Timeline> = None;
+/// Traces among files of a folder, each as it is. Files that look like traces and are none are named in a note of the
+/// first trace.
+fn of_files(files: Vec<PathBuf>, indexed: bool) -> Result<(Vec<Trace>, Vec<anyhow::Error>)> {
+    let (mut traces, mut failed): (Vec<Trace>, Vec<anyhow::Error>) = (Vec::new(), Vec::new());
+    let mut passed: Vec<String> = Vec::new();
     for path in files {
+        let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         match open(&path, indexed)? {
             // A folder holds other files, too.
-            Err(trace::Error::Unknown(_) | trace::Error::Empty) => {}
+            Err(trace::Error::Empty) => {}
+            Err(trace::Error::Unknown(_)) => {
+                if name.trim_end_matches(".gz").ends_with(".json") {
+                    passed.push(format!("`{name}`"));
+                }
+            }
             Err(error) => failed.push(anyhow!("`{}`: {error}", path.display())),
-            Ok(timeline) if path.extension().is_some_and(|e| e == "csv") => match &mut tables {
-                Some(all) => all.append(&timeline),
-                None => tables = Some(timeline),
-            },
             Ok(timeline) => traces.push(Trace { path, timeline }),
         }
     }
-    traces.extend(tables.map(|timeline| Trace { path: folder.to_owned(), timeline }));
+    if let (Some(first), false) = (traces.first_mut(), passed.is_empty()) {
+        let more = match passed.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {}", counted(more, "more file")),
+        };
+        let text =
+            format!("passed over, as no timeline: {}{more}", passed[..passed.len().min(NAMED)].join(", "));
+        first.timeline.problems.push(Note { kind: NoteKind::Info, text });
+    }
     Ok((traces, failed))
 }
 
@@ -148,11 +209,12 @@ pub fn beside(recording: &Source) -> Option<(String, Timeline)> {
     let mut files = Vec::new();
     collect(&folder, &mut files, 0).ok()?;
     files.retain(|path| is_of_run(path.strip_prefix(&folder).unwrap_or(path)));
-    let (traces, _) = of_files(&folder, files, true).ok()?;
+    let (traces, _) = of_files(files, true).ok()?;
+    let traces = runs::joined(traces, Some(&folder));
     let spans = |it: &Trace| it.timeline.gpu.len() + it.timeline.host.len();
     let seen = traces.into_iter().filter(|it| !it.timeline.gpu.is_empty());
     let most = seen.reduce(|most, it| if spans(&it) > spans(&most) { it } else { most })?;
-    let name = match most.path == folder {
+    let name = match !most.path.is_file() {
         true => "the tables of the trace".to_owned(),
         false => most.path.file_name()?.to_string_lossy().into_owned(),
     };

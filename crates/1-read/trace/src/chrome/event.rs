@@ -12,6 +12,8 @@ pub(super) struct Event<'a> {
     pub(super) thread: &'a [u8],
     pub(super) start: &'a [u8],
     pub(super) duration: &'a [u8],
+    /// Number of an arrow.
+    pub(super) id: &'a [u8],
     pub(super) args: Args<'a>,
 }
 
@@ -44,6 +46,8 @@ pub(super) struct Args<'a> {
     /// Exact times of rocprof v1, ns.
     pub(super) begin_ns: Option<u64>,
     pub(super) end_ns: Option<u64>,
+    /// Arguments of a call of rocprof v1, as text.
+    pub(super) text: &'a [u8],
 }
 
 impl<'a> Event<'a> {
@@ -59,6 +63,7 @@ impl<'a> Event<'a> {
                 b"tid" => event.thread = c.plain()?,
                 b"ts" => event.start = c.plain()?,
                 b"dur" => event.duration = c.plain()?,
+                b"id" => event.id = c.plain()?,
                 b"args" if c.peek()? == b'{' => event.args.parse(c)?,
                 _ => c.skip(0)?,
             }
@@ -95,6 +100,7 @@ impl<'a> Args<'a> {
                 b"parent_name" => self.parent = c.plain()?,
                 b"BeginNs" => self.begin_ns = c.number()?,
                 b"EndNs" => self.end_ns = c.number()?,
+                b"args" => self.text = c.raw()?,
                 _ => c.skip(0)?,
             }
             Ok(())

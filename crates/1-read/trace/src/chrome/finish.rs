@@ -3,7 +3,7 @@
 
 use super::Reader;
 use crate::error::{Error, note_at};
-use crate::timeline::{Detail, Format, GpuKind, HostKind, HostSpan, Timeline};
+use crate::timeline::{Format, GpuKind, HostKind, HostSpan, Timeline};
 use rocprof::json::Fault;
 use std::collections::HashSet;
 use view::NoteKind;
@@ -15,7 +15,7 @@ impl Reader {
     pub(super) fn finish(mut self, result: Result<(), Fault>) -> Result<Timeline, Error> {
         if self.events == 0 {
             return Err(match result {
-                Ok(()) => Error::Unknown("JSON without `traceEvents`".to_owned()),
+                Ok(()) => Error::Unknown("JSON without events of a trace (`traceEvents`)".to_owned()),
                 Err(Fault::Cut(offset)) => broken(offset, "the file ends before its first whole event"),
                 Err(Fault::Bad(offset, what)) => broken(offset, &what),
             });
@@ -43,13 +43,13 @@ impl Reader {
             _ if self.kineto => Format::Kineto,
             _ => Format::Chrome,
         };
+        self.timeline.host.backwards += self.backwards;
         self.counts();
         if self.kineto {
             grids(&mut self.timeline);
         }
         for (count, text) in [
             (self.unopened, "`E` events end nothing that began on their thread; they are left out"),
-            (self.backwards, "spans end before they begin; they are kept with no duration"),
             (self.untimed, "events have no time; they are left out"),
         ] {
             if count > 0 {
@@ -73,27 +73,6 @@ impl Reader {
         if left > 0 {
             let text = format!("{left} `B` events never end; they are taken to last until the trace's end");
             self.timeline.problem(NoteKind::Warning, text);
-        }
-    }
-
-    /// Spans of rocprof v1 are what the name of their process says: `GPU2`, `COPY`, `CPU HIP API`.
-    fn place_exact(&mut self) {
-        if self.exact.is_empty() {
-            return;
-        }
-        self.timeline.format = Format::Rocprofv1Json;
-        for (process, gpu, host) in std::mem::take(&mut self.exact) {
-            let process = self.processes.get(&process).copied().unwrap_or_default();
-            let process = self.timeline.names.get(process).to_owned();
-            if process.starts_with("GPU") {
-                self.timeline.gpu.push(gpu);
-            } else if process.starts_with("COPY") {
-                let detail = self.timeline.add_detail(Detail { direction: gpu.name, ..Detail::default() });
-                self.timeline.gpu.push(crate::timeline::GpuSpan { kind: GpuKind::Copy, detail, ..gpu });
-            } else {
-                let kind = if process.contains("API") { HostKind::Runtime } else { HostKind::Annotation };
-                self.timeline.host.push(HostSpan { kind, ..host });
-            }
         }
     }
 

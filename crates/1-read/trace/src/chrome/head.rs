@@ -1,5 +1,6 @@
 //! Members of a document other than its events: devices, rank, versions.
 
+use super::version1::{Agents, agent_fact};
 use crate::timeline::{Device, Timeline};
 use rocprof::json::{Cursor, Fault, Stop, Stream, unescape};
 
@@ -54,22 +55,25 @@ pub(super) fn member(
             let value = stream.with(|c| c.plain().map(text))?;
             timeline.facts.push((key.replace('_', " "), value));
         }
-        "otherData" => other(timeline, stream)?,
         _ => stream.skip()?,
     }
     Ok(())
 }
 
 /// `otherData` of rocprof v1: which program was traced, on which GPUs.
-fn other(timeline: &mut Timeline, stream: &mut Stream<'_>) -> Result<(), Fault> {
-    if stream.peek()? != Some(b'{') {
-        return stream.skip();
-    }
+pub(super) fn other(
+    timeline: &mut Timeline,
+    stream: &mut Stream<'_>,
+    agents: &mut Agents,
+) -> Result<(), Fault> {
     stream.open(b'{')?;
     while let Some(key) = stream.key()? {
         if matches!(key.as_str(), "command" | "commandline" | "name" | "hostname" | "version") {
             let value = stream.with(|c| c.plain().map(text))?;
             timeline.facts.push((key, value));
+        } else if key.starts_with("Agent") && stream.peek()? == Some(b'"') {
+            let value = stream.with(|c| c.plain().map(text))?;
+            agent_fact(agents, &key, &value);
         } else {
             stream.skip()?;
         }

@@ -6,6 +6,7 @@
 mod event;
 mod finish;
 mod tools;
+mod version1;
 pub(crate) use finish::workgroups;
 mod head;
 
@@ -18,7 +19,11 @@ use event::{Args, Event};
 use rocprof::json::{Fault, Stream, nanoseconds};
 use std::collections::HashMap;
 use std::io::Read;
+use version1::{Agents, Exact, FlowEnd};
 use view::NoteKind;
+
+/// Elements of an array among which an event must be.
+const FIRST: u64 = 1000;
 
 /// Reads a document: an object with `traceEvents`, or an array of events.
 pub(crate) fn read(input: &mut dyn Read) -> Result<Timeline, Error> {
@@ -41,7 +46,10 @@ struct Reader {
     counts: Vec<(u8, Vec<u8>, u64)>,
     last_count: usize,
     /// Spans with exact times, whose process determines their kind.
-    exact: Vec<(Name, GpuSpan, HostSpan)>,
+    exact: Vec<Exact>,
+    /// Arrows from calls to what they start.
+    flows: Vec<FlowEnd>,
+    agents: Agents,
     unopened: u64,
     backwards: u64,
     untimed: u64,
@@ -66,6 +74,8 @@ impl Reader {
             counts: Vec::new(),
             last_count: 0,
             exact: Vec::new(),
+            flows: Vec::new(),
+            agents: Agents::new(),
             unopened: 0,
             backwards: 0,
             untimed: 0,
@@ -82,7 +92,7 @@ impl Reader {
             Some(b'[') => {
                 stream.open(b'[')?;
                 // An array without its closing bracket is a whole trace by the format's own words.
-                match self.events(stream) {
+                match self.events(stream, true) {
                     Err(Fault::Cut(_)) if stream.peek()?.is_none() => Ok(()),
                     other => other,
                 }
@@ -93,7 +103,10 @@ impl Reader {
                     match (key.as_str(), stream.peek()?) {
                         ("traceEvents", Some(b'[')) => {
                             stream.open(b'[')?;
-                            self.events(stream)?;
+                            self.events(stream, false)?;
+                        }
+                        ("otherData", Some(b'{')) => {
+                            head::other(&mut self.timeline, stream, &mut self.agents)?
                         }
                         (key, _) => head::member(&mut self.timeline, key, stream, &mut self.kineto)?,
                     }
@@ -103,12 +116,21 @@ impl Reader {
         }
     }
 
-    fn events(&mut self, stream: &mut Stream<'_>) -> Result<(), Fault> {
+    /// Events of an array. One that is the document may be of anything else: it has no events if its first
+    /// elements are none.
+    fn events(&mut self, stream: &mut Stream<'_>, is_document: bool) -> Result<(), Fault> {
+        let mut others = 0;
         while stream.element()? {
+            if is_document && self.events == 0 && others == FIRST {
+                return Ok(());
+            }
+            others += 1;
             if stream.peek()? == Some(b'{') {
                 stream.with(|c| {
                     let event = Event::parse(c)?;
-                    self.event(&event);
+                    if event.phase != 0 || !event.start.is_empty() {
+                        self.event(&event);
+                    }
                     Ok(())
                 })?;
             } else {
@@ -141,13 +163,13 @@ impl Reader {
                 match (self.open.get_mut(&thread).and_then(Vec::pop), end) {
                     (Some(span), Some(end)) => {
                         self.latest = self.latest.max(end);
-                        self.backwards += u64::from(end < span.start);
                         self.timeline.host.push(HostSpan { end, ..span });
                     }
                     _ => self.unopened += 1,
                 }
             }
             b'M' => self.metadata(event),
+            b's' | b't' if event.category == b"DataFlow" => self.flow(event),
             _ => {}
         }
     }
@@ -309,33 +331,6 @@ impl Reader {
             all.push(shapes);
             u32::try_from(all.len()).unwrap_or(0)
         })
-    }
-
-    /// A span of rocprof v1: microseconds are cut, the exact times are arguments.
-    fn exact(&mut self, event: &Event<'_>, begin: u64, end: u64) {
-        let time = |ns: u64| i64::try_from(ns).unwrap_or(i64::MAX);
-        let (start, end) = (time(begin), time(end));
-        self.backwards += u64::from(end < start);
-        self.latest = self.latest.max(end);
-        let process = self.timeline.names.add_json(event.process);
-        let thread = self.thread(event);
-        let host = self.host_span(event, start, end, thread);
-        let gpu = GpuSpan {
-            start,
-            end,
-            name: host.name,
-            kind: GpuKind::Kernel,
-            queue: self.timeline.queue(Queue {
-                device: event.args.device.unwrap_or(0),
-                stream: event.args.stream.unwrap_or(0),
-            }),
-            correlation: event.args.correlation,
-            external: 0,
-            grid: [0; 3],
-            block: [0; 3],
-            detail: 0,
-        };
-        self.exact.push((process, gpu, host));
     }
 
     fn metadata(&mut self, event: &Event<'_>) {

@@ -3,6 +3,8 @@
 use crate::chrome::workgroups;
 use crate::error::{Error, note_at};
 use crate::names::Name;
+use crate::rocprofv1::{self, is_barrier, note_barriers, plain};
+use crate::rocprofv3::json::to_host;
 use crate::table::Table;
 use crate::timeline::{
     Allocation, CallSum, CounterSum, Detail, Format, GpuKind, GpuSpan, HostKind, HostSpan, Queue, Timeline,
@@ -10,6 +12,12 @@ use crate::timeline::{
 use std::collections::{HashMap, HashSet};
 use std::io::Read;
 use view::NoteKind;
+
+/// Columns of sums of calls: name, calls, time, least, most, deviation.
+const SUMS: [&str; 6] = ["name", "calls", "totaldurationns", "minns", "maxns", "stddev"];
+/// The same in rocprof-compute's `pmc_kernel_top.csv`, new and old.
+const KERNEL_TOP: [[&str; 6]; 2] =
+    [["kernel_name", "count", "sum(ns)", "", "", ""], ["name", "count", "sum(ns)", "", "", ""]];
 
 /// Reads one table; `name` is the file's, which tells tables of statistics apart.
 pub(crate) fn read(name: &str, input: &mut dyn Read) -> Result<Timeline, Error> {
@@ -19,10 +27,13 @@ pub(crate) fn read(name: &str, input: &mut dyn Read) -> Result<Timeline, Error> 
         return Err(Error::Unknown(what.to_owned()));
     }
     if table.has(&["name", "calls", "totaldurationns"]) {
-        return stats(name, table);
+        return stats(name, table, SUMS);
+    }
+    if let Some(columns) = KERNEL_TOP.into_iter().find(|columns| table.has(&columns[..3])) {
+        return stats("kernel", table, columns);
     }
     if table.has(&["kernelname"]) || table.has(&["dispatch_id", "gpu_id"]) {
-        return version1(table);
+        return rocprofv1::read(table);
     }
     let timed = table.has(&["start_timestamp", "end_timestamp"]);
     if !timed && table.has(&["kernel_name"]) {
@@ -37,18 +48,18 @@ pub(crate) fn read(name: &str, input: &mut dyn Read) -> Result<Timeline, Error> 
 
 /// Rows that could not be used.
 #[derive(Default)]
-struct Bad {
+pub(crate) struct Bad {
     rows: u64,
     first: Option<u64>,
 }
 
 impl Bad {
-    fn row(&mut self, table: &Table<'_>) {
+    pub(crate) fn row(&mut self, table: &Table<'_>) {
         self.rows += 1;
         self.first.get_or_insert(table.line());
     }
 
-    fn report(self, timeline: &mut Timeline) {
+    pub(crate) fn report(self, timeline: &mut Timeline) {
         if let Some(line) = self.first {
             let text = format!("{} rows are cut off or have no times; they are left out", self.rows);
             timeline.problems.push(note_at(NoteKind::Error, &format!("line {line}"), &text));
@@ -67,12 +78,10 @@ struct Spans<'r> {
 
 impl<'r> Spans<'r> {
     fn new(table: Table<'r>) -> Self {
-        Spans {
-            table,
-            timeline: Timeline::new(Format::Rocprofv3Csv),
-            dispatches: HashSet::new(),
-            counters: HashMap::new(),
-        }
+        // rocprof v2 names calls without their process.
+        let is_version2 = table.has(&["domain", "function"]) && table.column("process_id").is_none();
+        let format = if is_version2 { Format::Rocprofv2Csv } else { Format::Rocprofv3Csv };
+        Spans { table, timeline: Timeline::new(format), dispatches: HashSet::new(), counters: HashMap::new() }
     }
 
     fn read(mut self) -> Result<Timeline, Error> {
@@ -138,7 +147,12 @@ impl<'r> Spans<'r> {
                 return;
             }
         }
-        let device = self.number(if kernel { "agent_id" } else { "destination_agent_id" });
+        let to_host = !kernel && to_host(self.table.text(self.table.column("direction")));
+        let device = self.number(match (kernel, to_host) {
+            (true, _) => "agent_id",
+            (_, true) => "source_agent_id",
+            _ => "destination_agent_id",
+        });
         let row = self.number("queue_id").or(self.number("stream_id"));
         let block = self.axes("workgroup_size");
         let name = self.name(if kernel { "kernel_name" } else { "direction" });
@@ -193,7 +207,7 @@ impl<'r> Spans<'r> {
 }
 
 /// `hip_stats.csv` and similar.
-fn stats(file: &str, mut table: Table<'_>) -> Result<Timeline, Error> {
+fn stats(file: &str, mut table: Table<'_>, columns: [&str; 6]) -> Result<Timeline, Error> {
     let mut timeline = Timeline::new(Format::Stats);
     let stem = file.rsplit(['/', '\\']).next().unwrap_or(file);
     let domain = ["hip", "hsa", "copy", "kernel", "marker", "rccl", "memory", "domain"]
@@ -208,10 +222,13 @@ fn stats(file: &str, mut table: Table<'_>) -> Result<Timeline, Error> {
             "domain" => "domains",
             _ => "kernels",
         });
-    let columns = ["name", "calls", "totaldurationns", "averagens", "minns", "maxns", "stddev"]
-        .map(|name| table.column(name));
-    let mut bad = Bad::default();
+    let columns = columns.map(|name| table.column(name));
+    let (mut bad, mut barriers) = (Bad::default(), 0);
     while let Some(row) = table.next() {
+        if is_barrier(table.text(columns[0])) {
+            barriers += table.number(columns[1]).unwrap_or(1);
+            continue;
+        }
         let (Some(calls), Some(total)) = (table.number(columns[1]), table.real(columns[2])) else {
             bad.row(&table);
             continue;
@@ -231,81 +248,15 @@ fn stats(file: &str, mut table: Table<'_>) -> Result<Timeline, Error> {
             calls,
             total_ns: total,
             mean_ns: mean,
-            min_ns: table.real(columns[4]),
-            max_ns: table.real(columns[5]),
-            stddev_ns: table.real(columns[6]),
+            min_ns: table.real(columns[3]),
+            max_ns: table.real(columns[4]),
+            stddev_ns: table.real(columns[5]),
             self_percent: None,
         });
     }
     bad.report(&mut timeline);
+    note_barriers(&mut timeline, barriers);
     timeline
         .problem(NoteKind::Info, "the file holds sums of calls; it has no times, so no idle time or overlap");
-    Ok(timeline)
-}
-
-/// A kernel's name without the words that rocprof v1 adds.
-fn plain(name: &str) -> &str {
-    let name = name.trim().trim_end_matches(" [clone .kd]");
-    name.trim_end_matches(".kd")
-}
-
-/// Kernels of rocprof v1 and v2.
-fn version1(mut table: Table<'_>) -> Result<Timeline, Error> {
-    let mut timeline = Timeline::new(Format::Rocprofv1Csv);
-    let first = |names: &[&str]| names.iter().find_map(|name| table.column(name));
-    let name = first(&["kernelname", "kernel_name"]);
-    let gpu = first(&["gpu-id", "gpu_id"]);
-    let queue = first(&["queue-id", "queue_id"]);
-    let grid = first(&["grd", "grid_size"]);
-    let block = first(&["wgr", "workgroup_size"]);
-    let start = first(&["beginns", "start_timestamp"]);
-    let end = first(&["endns", "end_timestamp"]);
-    let dispatched = first(&["dispatchns"]);
-    let correlation = first(&["correlation_id"]);
-    if start.is_none() || end.is_none() {
-        let what = "the table has no start and end times (`rocprof --timestamp on`)";
-        return Err(Error::Unknown(what.to_owned()));
-    }
-    let (mut bad, mut at) = (Bad::default(), 0u64);
-    let launch = timeline.names.add("queued");
-    while let Some(row) = table.next() {
-        at += 1;
-        let (Ok(()), Some(start), Some(end)) = (row, table.time(start), table.time(end)) else {
-            bad.row(&table);
-            continue;
-        };
-        let size = |column| table.number(column).and_then(|n| u32::try_from(n).ok()).unwrap_or(0);
-        let block = [size(block), 1, 1];
-        let correlation = table.number(correlation).unwrap_or(at);
-        let queue =
-            Queue { device: table.number(gpu).unwrap_or(0), stream: table.number(queue).unwrap_or(0) };
-        let span = GpuSpan {
-            start,
-            end,
-            name: timeline.names.add(plain(table.text(name))),
-            kind: GpuKind::Kernel,
-            queue: timeline.queue(queue),
-            correlation,
-            external: 0,
-            grid: workgroups([size(grid), 1, 1], block),
-            block,
-            detail: 0,
-        };
-        timeline.gpu.push(span);
-        if let Some(time) = table.time(dispatched) {
-            let thread = timeline.thread(Name::NONE, Name::NONE);
-            timeline.host.push(HostSpan {
-                start: time,
-                end: time,
-                name: launch,
-                kind: HostKind::Runtime,
-                thread,
-                correlation,
-                external: 0,
-                shapes: 0,
-            });
-        }
-    }
-    bad.report(&mut timeline);
     Ok(timeline)
 }

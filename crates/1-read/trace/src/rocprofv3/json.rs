@@ -12,7 +12,7 @@ use crate::timeline::{
 use rocprof::agents::Agent;
 use rocprof::json::Fault;
 use rocprof::results::{List, PROCESSES, Record, Row};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::Read;
 use view::NoteKind;
 
@@ -48,6 +48,8 @@ struct Process {
     /// Texts of markers, by the number their records have.
     markers: HashMap<u64, Name>,
     agents: HashMap<u64, u64>,
+    /// Handles of GPUs.
+    gpus: HashSet<u64>,
     records: Vec<Record>,
 }
 
@@ -61,6 +63,7 @@ impl Process {
             Row::Agent(agent) => {
                 self.agents.insert(agent.handle, agent.node);
                 if agent.is_gpu {
+                    self.gpus.insert(agent.handle);
                     timeline.devices.push(device(&agent));
                 }
             }
@@ -131,9 +134,15 @@ impl Process {
         }
     }
 
+    /// The GPU that a copy belongs to: where it goes, or where it comes from if it goes to the host.
+    fn gpu_of_copy(&self, r: &Record, direction: &str) -> u64 {
+        let known = [r.destination, r.source].into_iter().find(|agent| self.gpus.contains(agent));
+        known.unwrap_or(if to_host(direction) { r.source } else { r.destination })
+    }
+
     fn gpu(&self, r: &Record, operation: Name, timeline: &mut Timeline) {
         let kernel = r.list == List::Kernel;
-        let agent = if kernel { r.agent } else { r.destination };
+        let agent = if kernel { r.agent } else { self.gpu_of_copy(r, timeline.names.get(operation)) };
         let device = self.agents.get(&agent).copied().unwrap_or(agent);
         // A copy has no queue; its stream orders it.
         let row = if kernel { r.queue } else { r.stream.unwrap_or(0) };
@@ -160,6 +169,11 @@ impl Process {
         };
         timeline.gpu.push(span);
     }
+}
+
+/// Whether a copy goes from a GPU to the host: `MEMORY_COPY_DEVICE_TO_HOST`.
+pub(super) fn to_host(direction: &str) -> bool {
+    direction.ends_with("DEVICE_TO_HOST")
 }
 
 /// A GPU of a timeline.

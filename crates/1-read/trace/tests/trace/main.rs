@@ -9,4 +9,5 @@ mod comm;
 mod damaged;
 mod databases;
 mod formats;
+mod rocprof;
 mod tools;

@@ -106,7 +106,7 @@ fn files_of_others_are_named() {
     ];
     for (name, bytes, says) in rows {
         match read(name, bytes) {
-            Err(Error::Foreign(text)) => assert!(text.contains(says), "{name}: {text}"),
+            Err(Error::Foreign(text)) => assert!(text.to_string().contains(says), "{name}: {text}"),
             other => panic!("{name}: {other:?}"),
         }
     }

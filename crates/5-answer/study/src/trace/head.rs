@@ -32,7 +32,8 @@ pub(super) fn facts(input: &mut Input, evidence: &TimelineEvidence<'_>) {
         input.fact("GPU", format!("{gpu}{listed}"));
     }
     if let Some((rank, world)) = t.rank {
-        input.fact("rank", format!("{rank} of {world}"));
+        let of_all = if world > 0 { format!(" of {world}") } else { String::new() };
+        input.fact("rank", format!("{rank}{of_all}"));
     }
     let mut contents = Vec::new();
     let mut add = |n: usize, text: String| {
@@ -160,12 +161,31 @@ fn is_kineto(evidence: &TimelineEvidence<'_>) -> bool {
     evidence.timeline.format == ::trace::Format::Kineto
 }
 
+/// What to say of calls of the host alone, by the tool; `None` for PyTorch's profiler and unknown ones.
+fn only_calls(format: ::trace::Format) -> Option<&'static str> {
+    use ::trace::Format as F;
+    Some(match format {
+        F::Rocprofv3Csv | F::Rocprofv3Json | F::Rocpd | F::Rocprofv2Csv => {
+            "only calls of the host's API (4.1): kernels are in another table of the run, `*_kernel_trace.csv`, or were not recorded (`--kernel-trace`)"
+        }
+        F::Rocprofv1Json | F::Rocprofv1Csv | F::Rocprofv1Database => {
+            "only calls of the host's API (4.1): kernels were not recorded (`rocprof --hip-trace` records both)"
+        }
+        _ => return None,
+    })
+}
+
 /// Names what a timeline without kernels lacks: launches whose kernels were not recorded, operators without a GPU, or
 /// everything.
 fn silence(evidence: &TimelineEvidence<'_>) -> Option<(NoteKind, String)> {
     let t = evidence.timeline;
     if evidence.total.spans > 0 || !t.scopes.is_empty() {
         return None;
+    }
+    if t.host.is_empty() {
+        // Sums or nothing.
+    } else if let Some(text) = only_calls(t.format) {
+        return Some((NoteKind::Warning, text.to_owned()));
     }
     let calls = evidence.launched.calls;
     if calls > 0 {

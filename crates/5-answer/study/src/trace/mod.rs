@@ -131,6 +131,9 @@ pub fn survey_of(inputs: &[Input<'_>], evidence: &[TimelineEvidence<'_>], option
         survey.inputs.push(shown);
         head::notes(&mut survey.notes, evidence, if several { Some(&input.name) } else { None });
     }
+    if several && !options.compared {
+        survey.notes.extend(ranks::doubts(inputs));
+    }
     let judged = if options.compared { evidence.get(1..).unwrap_or(&[]) } else { evidence };
     let names = inputs.iter().skip(evidence.len() - judged.len()).map(|it| it.name.clone()).collect();
     let run = rules::TraceEvidence::new(judged, names).with_tunings(options.tunings);
@@ -153,7 +156,10 @@ pub fn survey_of(inputs: &[Input<'_>], evidence: &[TimelineEvidence<'_>], option
         }
     };
     survey.tables.sort_by_cached_key(|table| number(&table.id));
-    survey.tables.retain(|table| options.shows(&table.id) && !table.rows.is_empty());
+    // Of calls alone the calls are most asked for.
+    let only_calls = options.blocks.is_empty() && evidence.iter().all(|it| it.total.spans == 0);
+    let shown = |id: &str| options.shows(id) || only_calls && id == "4.1";
+    survey.tables.retain(|table| shown(&table.id) && !table.rows.is_empty());
     if options.compared {
         survey.tables.iter_mut().for_each(|table| crate::tables::rows::cut(table, options.top));
     }

@@ -1,15 +1,74 @@
 //! Several ranks of one run.
 
+use super::Input;
 use crate::tables::rows::{count, missing, ms, number, percent, push, table, text, us};
+use ::trace::Format;
 use sorting::Sort;
+use std::collections::{BTreeMap, BTreeSet};
 use timeline::TimelineEvidence;
 use timeline::collectives::match_ranks;
 use view::ColumnKind::{Number, Percent, Text};
-use view::Table;
+use view::{Note, NoteKind, Table};
+
+/// Why traces may be no ranks of one run, although they were given as such.
+pub(super) fn doubts(inputs: &[Input<'_>]) -> Vec<Note> {
+    let mut doubts = Vec::new();
+    let gpu = |it: &Input<'_>| {
+        let device = it.timeline.devices.first()?;
+        [&device.target, &device.name].into_iter().find(|text| !text.is_empty()).cloned()
+    };
+    let gpus: BTreeSet<String> = inputs.iter().filter_map(gpu).collect();
+    if gpus.len() > 1 {
+        let listed: Vec<&str> = gpus.iter().map(String::as_str).collect();
+        doubts.push(format!("the traces are of different GPUs ({})", listed.join(", ")));
+    }
+    let mut ranks: BTreeMap<u64, (usize, u64)> = BTreeMap::new();
+    for (rank, world) in inputs.iter().filter_map(|it| it.timeline.rank) {
+        let seen = ranks.entry(rank).or_default();
+        *seen = (seen.0 + 1, world);
+    }
+    if let Some((rank, (count, world))) = ranks.iter().find(|(_, (count, _))| *count > 1) {
+        let of_all = if *world > 0 { format!(" of {world}") } else { String::new() };
+        doubts.push(format!("{count} traces are rank {rank}{of_all}"));
+    }
+    let ranges: Vec<(i64, i64)> = inputs
+        .iter()
+        .filter(|it| is_of_boot(it.timeline.format))
+        .filter_map(|it| it.timeline.range())
+        .collect();
+    let (begin, end) = (ranges.iter().map(|it| it.0).max(), ranges.iter().map(|it| it.1).min());
+    if ranges.len() > 1 && begin > end {
+        doubts.push("the traces are not of the same time".to_owned());
+    }
+    let remedy = if inputs.len() == 2 { "; `--base` compares two" } else { "" };
+    let text = |why: String| {
+        format!("{why}: they are read as ranks of one run and may be runs of their own{remedy}")
+    };
+    doubts.into_iter().map(|why| Note { kind: NoteKind::Warning, text: text(why) }).collect()
+}
+
+/// True if a tool's times count from the machine's start, so that ranks of one machine overlap.
+fn is_of_boot(format: Format) -> bool {
+    matches!(
+        format,
+        Format::Rocprofv3Csv
+            | Format::Rocprofv3Json
+            | Format::Rocpd
+            | Format::Rocprofv1Csv
+            | Format::Rocprofv2Csv
+            | Format::Rocprofv1Json
+            | Format::Rocprofv1Database
+    )
+}
 
 /// Tables over ranks, and kernels over all of them.
 pub(super) fn tables(ranks: &[TimelineEvidence<'_>], names: &[&str], top: usize) -> Vec<Table> {
     let mut out = Vec::new();
+    sums(&mut out, ranks, names);
+    if ranks.iter().all(|it| it.timeline.gpu.is_empty() && it.timeline.host.is_empty()) {
+        out.iter_mut().for_each(|t| crate::tables::rows::cut(t, top));
+        return out;
+    }
     let columns = [
         ("rank", Text, ""),
         ("span", Number, "ms"),
@@ -87,6 +146,24 @@ pub(super) fn tables(ranks: &[TimelineEvidence<'_>], names: &[&str], top: usize)
     out.push(t);
     out.iter_mut().for_each(|t| crate::tables::rows::cut(t, top));
     out
+}
+
+/// Sums of calls over all ranks, a table for each domain.
+fn sums(out: &mut Vec<Table>, ranks: &[TimelineEvidence<'_>], names: &[&str]) {
+    let domains: BTreeSet<&str> =
+        ranks.iter().flat_map(|it| &it.timeline.calls).map(|it| it.domain.as_str()).collect();
+    for (at, domain) in domains.into_iter().enumerate() {
+        let rows = |it: &TimelineEvidence<'_>| -> Vec<(::trace::Name, u64, i64)> {
+            let calls = it.timeline.calls.iter().filter(|it| it.domain == domain);
+            calls.map(|it| (it.name, it.calls, it.total_ns as i64)).collect()
+        };
+        let title = format!("Sums over all ranks: {domain}");
+        let mut t = apart(ranks, names, (&format!("9.5.{at}"), &title, "call"), &rows);
+        if ranks.iter().any(|it| it.timeline.calls.iter().any(|it| it.depth > 0)) {
+            t.notes.push("times include what is called: rows must not be added up".to_owned());
+        }
+        out.push(t);
+    }
 }
 
 /// Names with their calls and times, ns.

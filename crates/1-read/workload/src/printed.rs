@@ -133,6 +133,23 @@ struct Kernel {
     calls: f64,
     /// 0 where it is not printed.
     mean_ns: f64,
+    median_ns: Option<f64>,
+}
+
+impl Kernel {
+    /// Times of its dispatches, ns, with the printed mean and median.
+    fn times(&self) -> impl Iterator<Item = f64> + use<> {
+        let (calls, mean) = (self.calls as u64, self.mean_ns);
+        // Fewer than half of the dispatches take what the median leaves of the sum.
+        let others = calls.saturating_sub(1) / 2;
+        let median = self.median_ns.filter(|_| others > 0);
+        let other = median.map(|it| (calls as f64 * mean - (calls - others) as f64 * it) / others as f64);
+        let (most, other) = match (median, other) {
+            (Some(median), Some(other)) if other > 0.0 => (median, other),
+            _ => (mean, mean),
+        };
+        (0..calls).map(move |at| if at < calls - others { most } else { other })
+    }
 }
 
 /// A table while it is read.
@@ -191,7 +208,7 @@ impl Page {
             false => self.title.clone(),
         };
         if let (Some(name), Some(calls), Some(mean)) = (begins("Kernel"), at("Count"), begins("Mean(")) {
-            self.kernels(&grid, (name, calls, mean));
+            self.kernels(&grid, (name, calls, mean), begins("Median("));
         } else if let (Some(name), Some(_)) = (begins("Kernel"), at("Dispatch_ID")) {
             self.listed(&grid, name);
         } else if at("Info") == Some(1) {
@@ -249,7 +266,7 @@ impl Page {
         }
     }
 
-    fn kernels(&mut self, grid: &Grid, (name, calls, mean): (usize, usize, usize)) {
+    fn kernels(&mut self, grid: &Grid, (name, calls, mean): (usize, usize, usize), median: Option<usize>) {
         // The same table again is of another recording, or of the same with other columns.
         if !self.kernels.is_empty() {
             return;
@@ -268,7 +285,8 @@ impl Page {
                 self.empty += 1;
                 continue;
             };
-            self.kernels.push(Kernel { name: name.clone(), calls: calls.round(), mean_ns: mean * scale });
+            let (calls, median_ns) = (calls.round(), median.and_then(number).map(|it| it * scale));
+            self.kernels.push(Kernel { name: name.clone(), calls, mean_ns: mean * scale, median_ns });
         }
     }
 
@@ -279,7 +297,9 @@ impl Page {
             let at = *self.places.entry(name.clone()).or_insert(next);
             match self.listed.get_mut(at) {
                 Some(kernel) => kernel.calls += 1.0,
-                None => self.listed.push(Kernel { name: name.clone(), calls: 1.0, mean_ns: 0.0 }),
+                None => {
+                    self.listed.push(Kernel { name: name.clone(), calls: 1.0, mean_ns: 0.0, median_ns: None })
+                }
             }
         }
     }
@@ -339,7 +359,9 @@ impl Page {
         );
         let is_timed = kernels.iter().any(|it| it.mean_ns > 0.0);
         let several = match kernels.len() {
-            0 | 1 if is_timed => "means over all its dispatches, each of which is given the mean time",
+            0 | 1 if is_timed => {
+                "means over all its dispatches, whose times have the printed mean and median"
+            }
             0 | 1 => "means over all its dispatches; their times are not printed",
             _ => "means over all kernels, so none is of one kernel; print them with `-k` for a verdict",
         };
@@ -355,7 +377,7 @@ impl Page {
             problem(NoteKind::Info, format!("not used: {}", self.others.join(", ")), "");
         }
         if kernels.is_empty() {
-            kernels.push(Kernel { name: NO_KERNEL.to_owned(), calls: 1.0, mean_ns: 0.0 });
+            kernels.push(Kernel { name: NO_KERNEL.to_owned(), calls: 1.0, mean_ns: 0.0, median_ns: None });
         }
         w.dispatches = dispatches(&kernels);
         w.kernels = kernels.into_iter().map(|it| it.name).collect();
@@ -417,21 +439,21 @@ impl Grid {
     }
 }
 
-/// Dispatches of the mean time, one after the other.
+/// Dispatches one after the other.
 fn dispatches(kernels: &[Kernel]) -> Dispatches {
     let mut out = Dispatches::default();
     let mut now = 0i64;
     let mut fractions = Values::new();
     for (kernel, it) in kernels.iter().enumerate() {
-        for _ in 0..it.calls as u64 {
+        for time in it.times() {
             let is_timed = it.mean_ns > 0.0;
             out.id.push(out.id.len() as u64);
             out.kernel.push(u32::try_from(kernel).unwrap_or(u32::MAX));
             out.gpu.push(0);
             out.start.push(is_timed.then_some(now));
-            now = now.saturating_add(it.mean_ns as i64);
+            now = now.saturating_add(time as i64);
             out.end.push(is_timed.then_some(now));
-            fractions.push(Some(it.mean_ns.fract()), out.id.len() - 1);
+            fractions.push(Some(time.fract()), out.id.len() - 1);
         }
     }
     let none: Values = (0..out.id.len()).map(|_| None).collect();
@@ -452,138 +474,4 @@ fn dispatches(kernels: &[Kernel]) -> Dispatches {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Options;
-    use std::collections::BTreeMap;
-
-    const REPORT: &str = "\u{1b}[32mINFO\u{1b}[0m Analysis mode = cli\n\
-        0. Top Stats\n0.1 Top Kernels\n\
-        ╒════╤══════════════╤═════════╤═══════════╤════════════╕\n\
-        │    │ Kernel_Name  │   Count │   Sum(us) │   Mean(us) │\n\
-        ╞════╪══════════════╪═════════╪═══════════╪════════════╡\n\
-        │  0 │ f(int,       │    3.00 │     30.75 │      10.25 │\n\
-        │    │ abcdefghijkl │         │           │            │\n\
-        │    │ m)           │         │           │            │\n\
-        ╘════╧══════════════╧═════════╧═══════════╧════════════╛\n\
-        2. System Speed-of-Light\n2.1 Speed-of-Light\n\
-        ╒═════════╤════════════╤═════════╤═════════╤══════════╤═══════╕\n\
-        │ Index   │ Metric     │   Value │ Unit    │     Peak │   PoP │\n\
-        ╞═════════╪════════════╪═════════╪═════════╪══════════╪═══════╡\n\
-        │ 2.1.0   │ VALU FLOPs │  100.50 │ Gflop   │ 22630.40 │  0.44 │\n\
-        │ 2.1.9   │ Active CUs │   70    │ Cus     │   104.00 │ 67.31 │\n\
-        │ 2.1.10  │ IPC        │         │ Instr   │     5.00 │       │\n\
-        │ 2.1.11  │ Cut        │   12\n\
-        ╘═════════╧════════════╧═════════╧═════════╧══════════╧═══════╛\n\
-        16.2 Stalls\n\
-        ╒═════════╤════════════╤═══════╕\n\
-        │ Index   │ Metric     │   Min │\n\
-        ╞═════════╪════════════╪═══════╡\n\
-        │ 16.2.0  │ Stalled    │  1.00 │\n\
-        ╘═════════╧════════════╧═══════╛\n\
-        17.3 L2 Cache Accesses\n\
-        ╒═════════╤════════════╤═══════╤═══════╤═══════╤══════════════╕\n\
-        │ Index   │ Metric     │   Avg │   Min │   Max │ Unit         │\n\
-        ╞═════════╪════════════╪═══════╪═══════╪═══════╪══════════════╡\n\
-        │ 17.3.1  │ Req        │  2.50 │  1.00 │  4.00 │ Req per wave │\n";
-
-    fn report(text: &str) -> Result<Workload, Error> {
-        let files = BTreeMap::from([("report.txt".to_owned(), text.as_bytes().to_vec())]);
-        crate::read(&files, &Options::default())
-    }
-
-    #[test]
-    fn kernels_facts_and_rows_are_read() {
-        let w = report(REPORT).unwrap();
-        assert_eq!(w.generation, Generation::Printed);
-        assert_eq!(w.kernels, ["f(int, abcdefghijklm)"]);
-        assert_eq!((w.dispatches.len(), w.dispatches.duration(2)), (3, Some(10_250.0)));
-        assert_eq!(
-            (w.machine.number("cu_per_gpu"), w.machine.number("max_sclk")),
-            (Some(104.0), Some(1700.0))
-        );
-        let rows: Vec<_> =
-            w.printed.iter().map(|it| (it.panel, it.label.as_str(), it.mean, it.extremes)).collect();
-        let expected = [
-            (2, "VALU FLOPs", 100.5, None),
-            (2, "Active CUs", 70.0, None),
-            (17, "Req", 2.5, Some((1.0, 4.0))),
-        ];
-        assert_eq!(rows, expected);
-        assert_eq!(w.printed[2].unit, "Req per wave");
-        let cut = w.problems.iter().find(|it| it.kind == NoteKind::Error).unwrap();
-        assert!(cut.message.contains("in line 19"), "{cut}");
-        assert!(w.problems.iter().any(|it| it.message.contains("not used: Stalls")), "{:?}", w.problems);
-    }
-
-    #[test]
-    fn saved_tables_are_read_from_their_folder() {
-        let files = [
-            (
-                "0.1_Top_Kernels.csv",
-                "Kernel_Name,Count,Sum(ns),Mean(ns),Median(ns),Pct\n\"f(int, \nint)\",2.0,20.0,10.0,10.0,100.0\n",
-            ),
-            ("1.1.csv", "Info\npath\ngfx942\n"),
-            ("17.1_L2_Speed-of-Light.csv", "Metric,Avg,Unit\nUtilization,56.25,Pct\nHit Rate,,Pct\n"),
-            ("notes.csv", "a,b\n1,2\n"),
-        ];
-        let files: BTreeMap<String, Vec<u8>> =
-            files.iter().map(|it| (it.0.to_owned(), it.1.as_bytes().to_vec())).collect();
-        let w = crate::read(&files, &Options::default()).unwrap();
-        assert_eq!(
-            (w.kernels[0].as_str(), w.dispatches.len(), w.machine.target()),
-            ("f(int, int)", 2, Some("gfx942"))
-        );
-        let row = &w.printed[0];
-        assert_eq!(
-            (row.panel, row.table.as_str(), row.mean, w.printed.len()),
-            (17, "L2 Speed-of-Light", 56.25, 1)
-        );
-        assert_eq!(w.sources.len(), 3);
-    }
-
-    #[test]
-    fn a_second_report_is_named_and_not_mixed_in() {
-        let second = REPORT.replace("2.50", "9.50").replace("3.00", "8.00").replace(" Req ", " Hits");
-        let w = report(&format!("{REPORT}\n{second}")).unwrap();
-        assert_eq!((w.dispatches.len(), w.printed.len()), (3, 3));
-        let note = w.problems.iter().find(|it| it.kind == NoteKind::Warning).unwrap();
-        assert!(note.message.contains("line 34"), "{note}");
-    }
-
-    #[test]
-    fn a_table_alone_has_the_panels_of_its_rows_and_the_same_again_is_another_report() {
-        let table = "╒══╤══╕\n│ Metric_ID │ Metric │ Avg │ Unit │\n╞══╪══╡\n│ 17.1.2 │ Hit Rate │ 35.0 │ Pct │\n╘══╧══╛\n";
-        let w = report(table).unwrap();
-        assert_eq!((w.printed[0].panel, w.printed.len()), (17, 1));
-        let w = report(&format!("17.1 L2\n{table}\n17.1 L2\n{}", table.replace("35.0", "90.0"))).unwrap();
-        assert_eq!((w.printed[0].mean, w.printed.len()), (35.0, 1));
-        assert!(w.problems.iter().any(|it| it.message.contains("line 9")), "{:?}", w.problems);
-    }
-
-    #[test]
-    fn of_a_comparison_the_first_recording_is_read() {
-        let row = |a: &str, b: &str| format!("│ 17.1.0 │ {a} │ {b} │ Pct │\n");
-        let text = format!(
-            "17.1 Speed-of-Light\n╒══╤══╕\n│ Metric_ID │ Metric │ Avg │ Avg │ Unit │\n╞══╪══╡\n{}{}",
-            row("Utilization │ 50.0", "60.0 (20.0%)"),
-            row("Hit Rate │", "60.0 (20.0%)")
-        );
-        let w = report(&text).unwrap();
-        assert_eq!((w.printed.len(), w.printed[0].mean), (1, 50.0));
-        assert!(w.problems.iter().any(|it| it.kind == NoteKind::Warning && it.message.contains("compares")));
-    }
-
-    #[test]
-    fn any_cut_of_the_text_is_read_or_refused() {
-        for end in (0..REPORT.len()).filter(|it| REPORT.is_char_boundary(*it)) {
-            let _ = report(&REPORT[..end]);
-        }
-        assert!(report("│ Metric\n").is_err());
-        // A table of somebody's own.
-        let own = "╒══╤══╕\n│ Metric │ Value │\n╞══╪══╡\n│ Accuracy │ 0.93 │\n╘══╧══╛\n";
-        assert!(report(own).is_err());
-        let many = REPORT.replace("   3.00", "9e300");
-        assert_eq!(report(&many).unwrap().dispatches.len(), 1);
-    }
-}
+mod tests;

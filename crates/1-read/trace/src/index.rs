@@ -6,7 +6,7 @@
 use crate::timeline::Timeline;
 
 /// Magic bytes of an index; the number grows with every change of a column.
-const MAGIC: &[u8; 16] = b"rockhound-trace4";
+const MAGIC: &[u8; 16] = b"rockhound-trace5";
 
 /// The index of a timeline.
 impl Timeline {

@@ -6,7 +6,7 @@ use crate::names::Name;
 use crate::rocprofv3::csv::Bad;
 use crate::table::Table;
 use crate::timeline::{Format, GpuKind, GpuSpan, HostKind, HostSpan, Queue, Timeline};
-use view::{NoteKind, counted};
+use view::{NoteKind, thousands_of};
 
 /// How counters of the hardware begin, in small letters.
 const COUNTERS: [&str; 12] =
@@ -28,7 +28,7 @@ pub(crate) fn is_barrier(name: &str) -> bool {
 /// Says how many barriers were left out.
 pub(crate) fn note_barriers(timeline: &mut Timeline, barriers: u64) {
     if barriers > 0 {
-        let text = format!("{} are no kernels and are left out", counted(barriers, "barrier packet"));
+        let text = format!("{} are no kernels and are left out", thousands_of(barriers, "barrier packet"));
         timeline.problem(NoteKind::Info, text);
     }
 }

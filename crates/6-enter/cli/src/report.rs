@@ -47,8 +47,9 @@ pub(crate) fn run(args: &Report) -> Result<Outcome> {
 /// Writes the page of traces.
 fn of_traces(args: &Report) -> Result<Outcome> {
     let wanted = Wanted::kernels(&args.pick.part.kernel)?;
-    let (all, mut errors) = inputs::read(args.base.iter().chain(&args.paths), &wanted, true);
-    errors.iter_mut().for_each(|error| host::kind::name_nearest(error, "report"));
+    let (all, mut errors) = inputs::read(args.base.as_ref(), &args.paths, &wanted, true);
+    let unhinted = errors.iter_mut().filter(|error| error.hint.is_none());
+    unhinted.for_each(|error| host::kind::name_nearest(error, "report"));
     errors.iter().for_each(answer::tell);
     if all.is_empty() || args.base.is_some() && !errors.is_empty() {
         return Ok(Outcome::InputError);

@@ -19,9 +19,10 @@ use view::FileError;
 pub(crate) fn run(args: &Arguments, look: &Look) -> Result<Outcome> {
     let mut gated = gate::open("trace", Judges::Timelines, &args.fail_on, &args.memory)?;
     let wanted = Wanted::kernels(&args.kernel)?.within((args.from, args.to), args.step.clone());
-    let (all, errors) = inputs::read(args.base.iter().chain(&args.files), &wanted, !args.no_index);
+    let (all, errors) = inputs::read(args.base.as_ref(), &args.files, &wanted, !args.no_index);
     let mut errors: Vec<FileError> = errors;
-    errors.iter_mut().for_each(|error| host::kind::name_nearest(error, "trace"));
+    let unhinted = errors.iter_mut().filter(|error| error.hint.is_none());
+    unhinted.for_each(|error| host::kind::name_nearest(error, "trace"));
     let compared = args.base.is_some();
     if all.is_empty() || compared && all.len() != 2 && !errors.is_empty() {
         errors.iter().for_each(answer::tell);

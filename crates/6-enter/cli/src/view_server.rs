@@ -280,7 +280,9 @@ impl Server {
             Ok(wanted) => (wanted, None),
             Err(error) => (WantedTraces::default(), Some(error)),
         };
-        let (all, errors) = inputs::read(&sources, &wanted, true);
+        // The base is before the one that is shown.
+        let (base, shown) = sources.split_at(sources.len() - 1);
+        let (all, errors) = inputs::read(base.first(), shown, &wanted, true);
         if let Some(error) = errors.into_iter().next() {
             return Err(anyhow!("{}", error.message()));
         }

@@ -64,8 +64,14 @@ pub fn of(path: &Path) -> Option<Kind> {
     let is_json = head.iter().find(|byte| !byte.is_ascii_whitespace()).is_some_and(|it| b"{[".contains(it));
     // Readers of small documents take large JSON whole into memory.
     let readers = if is_json && size > LARGE_JSON { &READERS_OF_LARGE_JSON[..] } else { &READERS[..] };
-    let known = code(&head).or_else(|| of_other_tool(path, &head)).or_else(|| foreign(&head));
-    known.or_else(|| readers.iter().find_map(|reader| reader(path)))
+    // A log is first what its readers say, whatever it quotes.
+    let is_text = [".txt", ".log", ".out"].iter().any(|ending| path.to_string_lossy().ends_with(ending));
+    let of_other = |asked: bool| asked.then(|| of_other_tool(path, &head)).flatten();
+    code(&head)
+        .or_else(|| of_other(!is_text))
+        .or_else(|| foreign(&head))
+        .or_else(|| readers.iter().find_map(|reader| reader(path)))
+        .or_else(|| of_other(is_text))
 }
 
 /// Sentence for the input of a command that could not read it; `None` if its kind is not known or the command
@@ -126,12 +132,9 @@ fn code(head: &[u8]) -> Option<Kind> {
     Kind::read_by(code_kind::of_head(head)?, "rockhound inspect")
 }
 
-/// A file of a tool that no command reads, told as `trace` tells it. Logs are read by others, whatever they quote.
+/// A file of a tool that no command reads, told as `trace` tells it.
 fn of_other_tool(path: &Path, head: &[u8]) -> Option<Kind> {
     let name = path.to_string_lossy();
-    if [".txt", ".log", ".out"].iter().any(|ending| name.ends_with(ending)) {
-        return None;
-    }
     let in_database = || match ::trace::read(&name, &mut std::fs::File::open(path).ok()?) {
         Err(::trace::Error::Foreign(it)) => Some(it),
         _ => None,

@@ -164,7 +164,8 @@ impl Reader {
             for row in [call, span] {
                 let it = &mut self.exact[row];
                 if it.host.correlation == 0 {
-                    (it.host.correlation, it.gpu.correlation) = (id + 1, id + 1);
+                    let number = id.saturating_add(1);
+                    (it.host.correlation, it.gpu.correlation) = (number, number);
                 }
             }
             // A call that starts several spans has one number.

@@ -137,3 +137,26 @@ fn arrays_of_anything_are_no_traces() {
         assert!(is_trace || matches!(found, Err(Error::Unknown(_))), "{found:?}");
     }
 }
+
+/// Every cut and every changed byte is read or refused.
+#[test]
+fn damaged_files_of_version_1() {
+    let db = database();
+    for end in 0..VERSION1.len() {
+        let _ = read("results.json", &VERSION1[..end]);
+    }
+    for at in (0..db.len()).step_by(61) {
+        let _ = rockhound_trace::read("results.db", &mut &db[..at]);
+        let mut changed = db.clone();
+        changed[at] ^= 0x55;
+        let _ = rockhound_trace::read("results.db", &mut &*changed);
+    }
+    for (from, to) in [
+        ("\"id\": 0", "\"id\": 18446744073709551615"),
+        ("1060", "-1"),
+        ("9000", "9e300"),
+        ("Agent5", "Agent99999999999999999999"),
+    ] {
+        let _ = read("results.json", &VERSION1.replace(from, to));
+    }
+}

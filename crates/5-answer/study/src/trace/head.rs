@@ -130,7 +130,7 @@ pub(super) fn notes(notes: &mut Vec<Note>, evidence: &TimelineEvidence<'_>, name
     if let Some(text) = silence(evidence) {
         add(text.0, text.1);
     }
-    if evidence.is_capture() {
+    if evidence.is_capture() && evidence.total.spans > 0 {
         add(
             NoteKind::Warning,
             format!(
@@ -182,9 +182,12 @@ fn silence(evidence: &TimelineEvidence<'_>) -> Option<(NoteKind, String)> {
     if evidence.total.spans > 0 || !t.scopes.is_empty() {
         return None;
     }
-    if t.host.is_empty() {
-        // Sums or nothing.
-    } else if let Some(text) = only_calls(t.format) {
+    let on_gpu = |it: &::trace::CallSum| {
+        ["kernel", "KERNEL", "memory cop", "MEMORY_COPY"].iter().any(|word| it.domain.contains(word))
+            || evidence.text(it.name) == "KERNEL_DISPATCH"
+    };
+    let has_sums = t.calls.iter().any(on_gpu);
+    if let Some(text) = only_calls(t.format).filter(|_| !has_sums && !t.host.is_empty()) {
         return Some((NoteKind::Warning, text.to_owned()));
     }
     let calls = evidence.launched.calls;
@@ -197,11 +200,7 @@ fn silence(evidence: &TimelineEvidence<'_>) -> Option<(NoteKind, String)> {
             ),
         ));
     }
-    let on_gpu = |it: &::trace::CallSum| {
-        ["kernel", "KERNEL", "memory cop", "MEMORY_COPY"].iter().any(|word| it.domain.contains(word))
-            || evidence.text(it.name) == "KERNEL_DISPATCH"
-    };
-    if t.calls.iter().any(on_gpu) {
+    if has_sums {
         return None;
     }
     if t.host.is_empty() && !t.calls.is_empty() {

@@ -219,3 +219,33 @@ fn apart(
     }
     t
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ::trace::{Device, Timeline};
+
+    #[test]
+    fn traces_that_are_no_ranks_are_doubted() {
+        let made = |target: &str, rank: Option<(u64, u64)>| {
+            let mut timeline = Timeline::new(Format::Kineto);
+            timeline.devices.push(Device { target: target.to_owned(), ..Device::default() });
+            timeline.rank = rank;
+            timeline
+        };
+        for (timelines, doubt) in [
+            ([made("gfx942", Some((0, 8))), made("gfx942", Some((1, 8)))], None),
+            ([made("gfx942", None), made("", None)], None),
+            ([made("gfx942", None), made("gfx90a", None)], Some("different GPUs (gfx90a, gfx942)")),
+            ([made("gfx942", Some((0, 1))), made("gfx942", Some((0, 1)))], Some("2 traces are rank 0 of 1")),
+            ([made("gfx942", Some((1, 0))), made("gfx942", Some((1, 0)))], Some("2 traces are rank 1:")),
+        ] {
+            let input = |timeline| Input { name: String::new(), path: String::new(), timeline };
+            let found = doubts(&timelines.each_ref().map(input));
+            assert_eq!(found.len(), usize::from(doubt.is_some()), "{doubt:?}");
+            for (note, doubt) in found.iter().zip(doubt) {
+                assert!(note.text.contains(doubt) && note.text.contains("`--base`"), "{}", note.text);
+            }
+        }
+    }
+}

@@ -180,7 +180,7 @@ fn entries(source: &Source, arch: Option<&str>) -> Result<Vec<NewRecording>> {
 
 /// The answer of `trace` on a timeline; `None` for a path that is none.
 fn timeline(source: &Source) -> Result<Option<NewRecording>> {
-    let (all, errors) = inputs::read([source], &Wanted::default(), true);
+    let (all, errors) = inputs::read(None, [source], &Wanted::default(), true);
     let is_empty = |it: &host::traces::Trace| {
         it.timeline.gpu.is_empty() && it.timeline.host.is_empty() && it.timeline.calls.is_empty()
     };

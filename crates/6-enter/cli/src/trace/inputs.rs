@@ -5,13 +5,20 @@ use host::traces::{self, Trace};
 use study::trace::{Input, Wanted, of_recording};
 use view::FileError;
 
-/// The readable traces at all addresses, and the errors of the others.
+/// The readable traces at all addresses, the base first, and the errors of the others. The base is no part of a run of
+/// the others.
 pub(crate) fn read<'a>(
+    base: Option<&'a Source>,
     sources: impl IntoIterator<Item = &'a Source>,
     wanted: &Wanted,
     indexed: bool,
 ) -> (Vec<Trace>, Vec<FileError>) {
-    traces::selected(sources, indexed, &of_recording, &|timeline| wanted.select(timeline))
+    let select = |timeline| wanted.select(timeline);
+    let (mut all, mut errors) = traces::selected(base, indexed, &of_recording, &select);
+    let (others, failed) = traces::selected(sources, indexed, &of_recording, &select);
+    all.extend(others);
+    errors.extend(failed);
+    (all, errors)
 }
 
 /// Traces as inputs of the answer.

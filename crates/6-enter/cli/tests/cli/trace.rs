@@ -164,6 +164,66 @@ fn reports_of_traces() {
     assert!(ran.code == 64 && ran.stderr.contains("--kernel ("), "{}", ran.stderr);
 }
 
+/// A table of rocprofv3 with a kernel at each of these times, ns.
+fn kernels_at(starts: &[u64]) -> String {
+    let mut text = String::from(
+        "\"Kind\",\"Agent_Id\",\"Queue_Id\",\"Kernel_Name\",\"Correlation_Id\",\"Start_Timestamp\",\"End_Timestamp\"\n",
+    );
+    for start in starts {
+        text += &format!("\"KERNEL_DISPATCH\",\"Agent 4\",1,\"f\",1,{start},{}\n", start + 100);
+    }
+    text
+}
+
+#[test]
+fn runs_of_a_folder_are_apart() {
+    let dir = folder("trace-runs");
+    let agents =
+        "Node_Id,Agent_Type,Cu_Count,Name,Product_Name\n0,CPU,0,x,x\n4,GPU,304,gfx942,AMD Instinct MI300X\n";
+    let files = [
+        ("named/a_kernel_trace.csv", kernels_at(&[1000, 2000])),
+        ("named/b_kernel_trace.csv", kernels_at(&[900_000])),
+        ("ranks/11_kernel_trace.csv", kernels_at(&[1000, 2000])),
+        ("ranks/12_kernel_trace.csv", kernels_at(&[1500])),
+        ("ranks/11_agent_info.csv", agents.to_owned()),
+        ("forms/a_kernel_trace.csv", kernels_at(&[1000, 2000])),
+        ("forms/a_results.json", r#"{"rocprofiler-sdk-tool": [{"buffer_records": {"kernel_dispatch": [
+            {"start_timestamp": 1000, "end_timestamp": 1100, "dispatch_info": {"dispatch_id": 1, "kernel_id": 4}},
+            {"start_timestamp": 2000, "end_timestamp": 2100, "dispatch_info": {"dispatch_id": 2, "kernel_id": 4}}]}}]}"#.to_owned()),
+        ("forms/notes.json", "[{\"a\": 1}]".to_owned()),
+    ];
+    for (name, text) in files {
+        let path = dir.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let path = |name: &str| dir.join(name).display().to_string();
+    for command in [&["trace"][..], &["report", "-o", "-"]] {
+        let ran = rockhound(&[command, &[path("named").as_str()]].concat());
+        assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{command:?}");
+        ran.golden("two runs in a folder");
+    }
+    let json = |args: &[&str]| -> Value {
+        serde_json::from_str(&good(&[&["trace", "--format", "json"], args].concat())).unwrap()
+    };
+    let (a, b) = (path("named/a"), path("named/b"));
+    let one = json(&[&a]);
+    assert_eq!(one["inputs"].as_array().unwrap().len(), 1);
+    assert_eq!(one["tables"][0]["rows"][0]["cells"][0], 0.0011);
+    assert_eq!(json(&[&b, "--base", &a])["inputs"].as_array().unwrap().len(), 2);
+    // Files are what they were given as, with a doubt.
+    let files = [path("named/a_kernel_trace.csv"), path("named/b_kernel_trace.csv")];
+    let doubted = json(&[&files[0], &files[1]]);
+    assert!(doubted["notes"].to_string().contains("not of the same time"), "{}", doubted["notes"]);
+    let ranks = json(&[&path("ranks")]);
+    assert_eq!(ranks["inputs"].as_array().unwrap().len(), 2);
+    assert!(ranks["inputs"][0].to_string().contains("MI300X (gfx942), 304 CUs"), "{}", ranks["inputs"]);
+    let forms = json(&[&path("forms")]);
+    assert_eq!(forms["inputs"].as_array().unwrap().len(), 1);
+    let notes = forms["notes"].to_string();
+    assert!(notes.contains("not used") && notes.contains("`notes.json`"), "{notes}");
+}
+
 #[test]
 fn damaged_traces_are_errors() {
     let dir = folder("trace-damaged");

@@ -7,7 +7,7 @@ use super::Trace;
 use anyhow::anyhow;
 use std::path::{Path, PathBuf};
 use trace::{Device, Format, GpuSpans, Note, NoteKind, Timeline};
-use view::{counted, shell_word};
+use view::{counted, shell_word, thousands_of};
 
 /// Runs that are named in a refusal.
 const NAMED: usize = 4;
@@ -77,9 +77,9 @@ fn spans(it: &Timeline) -> usize {
 fn run_of(it: &Trace) -> Name {
     let file = it.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let name = match it.timeline.format {
-        Format::WallClock | Format::Perfetto if name_of(&file) == file.split('.').next().unwrap_or(&file) => {
-            process_of(&file)
-        }
+        Format::WallClock => process_of(&file),
+        Format::Perfetto if file.starts_with("perfetto-trace") => process_of(&file),
+        Format::Rocpd if file.starts_with("rocpd-") => process_of(&file),
         _ => name_of(&file),
     };
     Name { folder: it.path.parent().unwrap_or(Path::new("")).to_owned(), name }
@@ -98,20 +98,18 @@ pub(super) fn joined(traces: Vec<Trace>, root: Option<&Path>) -> Vec<Trace> {
             None => runs.push((name, vec![it])),
         }
     }
-    let only = runs.len() == 1;
-    let mut all = others;
-    let mut sums = Vec::new();
+    let (mut all, mut sums, mut made) = (others, Vec::new(), Vec::new());
     for (name, files) in runs {
-        let called = match (root, only) {
-            (Some(root), true) => root.to_owned(),
-            (None, true) => name.folder.clone(),
-            _ if name.name.is_empty() => name.folder.clone(),
+        let called = match (name.name.is_empty(), name.folder.as_os_str().is_empty()) {
+            (true, true) => PathBuf::from("."),
+            (true, false) => name.folder.clone(),
             _ => name.folder.join(&name.name),
         };
         let mut run = one_run(files, &called, root.is_some());
         for it in run.iter_mut().filter(|it| is_table(it.timeline.format) && it.timeline.devices.is_empty()) {
             it.timeline.devices = gpus_beside(&name);
         }
+        made.push(called);
         let is_sums = root.is_some() && run.iter().all(|it| it.timeline.format == Format::Stats);
         if is_sums { sums.extend(run) } else { all.extend(run) }
     }
@@ -121,11 +119,16 @@ pub(super) fn joined(traces: Vec<Trace>, root: Option<&Path>) -> Vec<Trace> {
             for it in &sums {
                 one.timeline.append(&it.timeline);
             }
-            one.path = root.unwrap_or(&one.path).to_owned();
         }
         _ => all.extend(sums),
     }
-    without_repeats(all)
+    let mut all = without_repeats(all);
+    if let (Some(root), [one]) = (root, &mut all[..])
+        && made.contains(&one.path)
+    {
+        one.path = root.to_owned();
+    }
+    all
 }
 
 /// GPUs that the table of agents of a run lists.
@@ -203,8 +206,9 @@ fn is_same_time(a: &Timeline, b: &Timeline) -> bool {
 /// Says of a trace that another form of it was not used.
 fn unused(used: &mut Trace, other: &Trace) {
     let file = other.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    let what = if other.path.is_dir() { "the tables (CSV)".to_owned() } else { format!("`{file}`") };
-    let text = format!("the same run is in {what} ({}), which is not used", other.timeline.format.as_str());
+    let is_made = is_table(other.timeline.format) && !other.path.is_file();
+    let what = if is_made { "its tables".to_owned() } else { format!("`{file}`") };
+    let text = format!("not used: {what} ({}), the same run", other.timeline.format.as_str());
     used.timeline.problems.push(Note { kind: NoteKind::Info, text });
 }
 
@@ -274,15 +278,16 @@ pub(super) fn refusal(folder: &Path, traces: &[Trace]) -> Option<anyhow::Error> 
 
 /// Name of a trace below a folder, as it can be typed.
 fn called(folder: &Path, it: &Trace) -> String {
-    it.path.strip_prefix(folder).unwrap_or(&it.path).to_string_lossy().into_owned()
+    let name = it.path.strip_prefix(folder).unwrap_or(&it.path).to_string_lossy().into_owned();
+    if name.is_empty() { ".".to_owned() } else { name }
 }
 
 /// What a trace holds, in a few words.
 fn size(it: &Timeline) -> String {
     match (it.gpu.len(), it.host.len()) {
-        (0, 0) => counted(it.calls.len(), "sum"),
-        (0, host) => counted(host, "call"),
-        (gpu, _) => counted(gpu, "GPU span"),
+        (0, 0) => thousands_of(it.calls.len(), "sum"),
+        (0, host) => thousands_of(host, "call"),
+        (gpu, _) => thousands_of(gpu, "GPU span"),
     }
 }
 

@@ -15,7 +15,7 @@ const COLUMNS: usize = 20;
 pub struct Foreign {
     /// Words for it: `a profile of Caliper`.
     pub what: &'static str,
-    /// What to do.
+    /// Advice: the file or command to use in its place.
     pub instead: &'static str,
 }
 

@@ -12,6 +12,7 @@ mod perfetto;
 mod proton;
 mod rocprofv1;
 mod rocprofv3;
+mod row_text;
 mod scopes;
 mod sqlite;
 mod table;

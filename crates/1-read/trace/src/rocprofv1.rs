@@ -3,44 +3,16 @@
 use crate::chrome::workgroups;
 use crate::error::Error;
 use crate::names::Name;
-use crate::rocprofv3::csv::Bad;
-use crate::table::Table;
+use crate::row_text::{is_barrier, note_barriers, plain};
+use crate::table::{Bad, Table};
 use crate::timeline::{Format, GpuKind, GpuSpan, HostKind, HostSpan, Queue, Timeline};
-use view::{NoteKind, thousands_of};
+use view::NoteKind;
 
 /// How counters of the hardware begin, in small letters.
 const COUNTERS: [&str; 12] =
     ["sq_", "sqc_", "tcc_", "tcp_", "ta_", "td_", "grbm_", "spi_", "cpc_", "cpf_", "gds_", "tca_"];
 /// Rows with a span before its launch or after its completion, of all, from which on the clocks are not one.
 const CLOCKS_DIFFER: f64 = 0.01;
-
-/// A kernel's name without the words that rocprof v1 adds.
-pub(crate) fn plain(name: &str) -> &str {
-    let name = name.trim().trim_end_matches(" [clone .kd]");
-    name.trim_end_matches(".kd")
-}
-
-/// Whether a dispatch is a packet by which queues wait, and no kernel.
-pub(crate) fn is_barrier(name: &str) -> bool {
-    name == "<barrier packet>"
-}
-
-/// Says how many barriers were left out.
-pub(crate) fn note_barriers(timeline: &mut Timeline, barriers: u64) {
-    if barriers > 0 {
-        let text = format!("{} are no kernels and are left out", thousands_of(barriers, "barrier packet"));
-        timeline.problem(NoteKind::Info, text);
-    }
-}
-
-/// Bytes of a copy in the arguments of its call: `sizeBytes(4096)`.
-pub(crate) fn bytes(arguments: &[u8]) -> Option<u64> {
-    const SIZE: &[u8] = b"sizeBytes(";
-    let at = memchr::memmem::find(arguments, SIZE)? + SIZE.len();
-    let rest = arguments.get(at..)?;
-    let end = rest.iter().position(|byte| *byte == b')')?;
-    std::str::from_utf8(rest.get(..end)?).ok()?.parse().ok()
-}
 
 /// Columns of a table.
 struct Columns {
@@ -74,7 +46,7 @@ impl Columns {
     }
 }
 
-/// What the rows of a table say of it.
+/// Counts over the rows of a table, and its launches.
 #[derive(Default)]
 struct Seen {
     bad: Bad,
@@ -212,17 +184,5 @@ mod tests {
         let it = read(&format!("{head}0,0,k,4,1000.25,2000.5\n1,0,k,4,1.5e4,16000\n2,0,k,4,,\n"));
         assert_eq!((it.gpu.start.clone(), it.gpu.end.clone()), (vec![1000, 15_000], vec![2000, 16_000]));
         assert_eq!((it.format, it.problems.len()), (Format::Rocprofv2Csv, 3), "{:?}", it.problems);
-    }
-
-    #[test]
-    fn bytes_of_a_call() {
-        for (text, want) in [
-            ("( dst(0x1) src(0x2) sizeBytes(4096) kind(1))", Some(4096)),
-            ("( sizeBytes(x))", None),
-            ("sizeBytes(12", None),
-            ("", None),
-        ] {
-            assert_eq!(bytes(text.as_bytes()), want, "{text}");
-        }
     }
 }

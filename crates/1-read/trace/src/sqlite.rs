@@ -5,8 +5,8 @@
 
 use crate::chrome::workgroups;
 use crate::error::Error;
-use crate::rocprofv1;
 use crate::rocprofv3::json::device;
+use crate::row_text;
 use crate::timeline::{
     Allocation, CounterSum, Detail, Format, GpuKind, GpuSpan, HostKind, HostSpan, Queue, Timeline,
 };
@@ -186,7 +186,7 @@ fn version1(db: &Rocpd) -> database::Result<Timeline> {
     let mut bytes: HashMap<u64, u64> = HashMap::new();
     if db.has("HIP")? {
         db.version1_calls(|call| {
-            bytes.extend(rocprofv1::bytes(call.extra.as_bytes()).map(|size| (call.correlation, size)));
+            bytes.extend(row_text::bytes(call.extra.as_bytes()).map(|size| (call.correlation, size)));
             let region = Region { category: "HIP".into(), extra: "".into(), ..call.clone() };
             it.region(&Region { start: call.start.or(Some(0)), end: call.end.or(Some(0)), ..region });
         })?;
@@ -195,7 +195,7 @@ fn version1(db: &Rocpd) -> database::Result<Timeline> {
     for (table, kind) in [("OPS", GpuKind::Kernel), ("COPY", GpuKind::Copy)] {
         if db.has(table)? {
             db.version1_spans(table, |span| {
-                if kind == GpuKind::Kernel && rocprofv1::is_barrier(&span.name) {
+                if kind == GpuKind::Kernel && row_text::is_barrier(&span.name) {
                     barriers += 1;
                     return;
                 }
@@ -205,6 +205,6 @@ fn version1(db: &Rocpd) -> database::Result<Timeline> {
             })?;
         }
     }
-    rocprofv1::note_barriers(&mut it.timeline, barriers);
+    row_text::note_barriers(&mut it.timeline, barriers);
     Ok(it.timeline)
 }

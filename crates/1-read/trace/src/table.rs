@@ -1,8 +1,10 @@
 //! CSV by header: columns are found by name, in any case of letters, and unknown ones are passed over.
 
-use crate::error::Error;
+use crate::error::{Error, note_at};
+use crate::timeline::Timeline;
 use std::cell::Cell;
 use std::io::{BufRead, BufReader, Read};
+use view::NoteKind;
 
 /// Maximum number of lines of other programs before a header.
 const LEAD: usize = 50;
@@ -168,6 +170,27 @@ impl<'r> Table<'r> {
     /// A number with decimals.
     pub(crate) fn real(&self, column: Option<usize>) -> Option<f64> {
         self.text(column).trim().parse().ok().filter(|v: &f64| v.is_finite())
+    }
+}
+
+/// Rows that could not be used.
+#[derive(Default)]
+pub(crate) struct Bad {
+    rows: u64,
+    first: Option<u64>,
+}
+
+impl Bad {
+    pub(crate) fn row(&mut self, table: &Table<'_>) {
+        self.rows += 1;
+        self.first.get_or_insert(table.line());
+    }
+
+    pub(crate) fn report(self, timeline: &mut Timeline) {
+        if let Some(line) = self.first {
+            let text = format!("{} rows are cut off or have no times; they are left out", self.rows);
+            timeline.problems.push(note_at(NoteKind::Error, &format!("line {line}"), &text));
+        }
     }
 }
 

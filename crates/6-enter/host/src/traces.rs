@@ -31,7 +31,7 @@ const ENDINGS: [&str; 8] = ["json", "csv", "db", "pftrace", "proto", "txt", "tra
 /// timeline. What cannot be read of a folder is returned with its reason.
 ///
 /// # Errors
-/// Fails on a folder with several runs, which are no ranks of one.
+/// Fails on a folder with several runs, which are not ranks of one.
 pub fn read(path: &Path, indexed: bool) -> Result<(Vec<Trace>, Vec<anyhow::Error>)> {
     let (traces, failed) = every(path, indexed)?;
     match runs::refusal(path, &traces) {

@@ -4,7 +4,7 @@
 use super::Reader;
 use super::event::Event;
 use crate::names::Name;
-use crate::rocprofv1::{bytes, is_barrier, note_barriers};
+use crate::row_text::{bytes, is_barrier, note_barriers};
 use crate::timeline::{Detail, Device, Format, GpuKind, GpuSpan, HostKind, HostSpan, Queue};
 use rocprof::json::nanoseconds;
 use std::collections::HashMap;

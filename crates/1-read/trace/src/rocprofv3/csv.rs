@@ -1,11 +1,12 @@
 //! CSV of rocprofv3, of rocprof v1 and v2, and their statistics, distinguished by the header.
 
 use crate::chrome::workgroups;
-use crate::error::{Error, note_at};
+use crate::error::Error;
 use crate::names::Name;
-use crate::rocprofv1::{self, is_barrier, note_barriers, plain};
+use crate::rocprofv1;
 use crate::rocprofv3::json::to_host;
-use crate::table::Table;
+use crate::row_text::{is_barrier, note_barriers, plain};
+use crate::table::{Bad, Table};
 use crate::timeline::{
     Allocation, CallSum, CounterSum, Detail, Format, GpuKind, GpuSpan, HostKind, HostSpan, Queue, Timeline,
 };
@@ -44,27 +45,6 @@ pub(crate) fn read(name: &str, input: &mut dyn Read) -> Result<Timeline, Error> 
         return Err(Error::Unknown(format!("a table with the columns {}", table.header())));
     }
     Spans::new(table).read()
-}
-
-/// Rows that could not be used.
-#[derive(Default)]
-pub(crate) struct Bad {
-    rows: u64,
-    first: Option<u64>,
-}
-
-impl Bad {
-    pub(crate) fn row(&mut self, table: &Table<'_>) {
-        self.rows += 1;
-        self.first.get_or_insert(table.line());
-    }
-
-    pub(crate) fn report(self, timeline: &mut Timeline) {
-        if let Some(line) = self.first {
-            let text = format!("{} rows are cut off or have no times; they are left out", self.rows);
-            timeline.problems.push(note_at(NoteKind::Error, &format!("line {line}"), &text));
-        }
-    }
 }
 
 /// A table of rocprofv3 with times.

@@ -61,14 +61,8 @@ fn is_of_boot(format: Format) -> bool {
     )
 }
 
-/// Tables over ranks, and kernels over all of them.
-pub(super) fn tables(ranks: &[TimelineEvidence<'_>], names: &[&str], top: usize) -> Vec<Table> {
-    let mut out = Vec::new();
-    sums(&mut out, ranks, names);
-    if ranks.iter().all(|it| it.timeline.gpu.is_empty() && it.timeline.host.is_empty()) {
-        out.iter_mut().for_each(|t| crate::tables::rows::cut(t, top));
-        return out;
-    }
+/// Span and busy time of each rank.
+fn side_by_side(ranks: &[TimelineEvidence<'_>], names: &[&str]) -> Table {
     let columns = [
         ("rank", Text, ""),
         ("span", Number, "ms"),
@@ -96,7 +90,18 @@ pub(super) fn tables(ranks: &[TimelineEvidence<'_>], names: &[&str], top: usize)
         ];
         push(&mut t, *name, cells);
     }
-    out.push(t);
+    t
+}
+
+/// Tables over ranks, and kernels over all of them.
+pub(super) fn tables(ranks: &[TimelineEvidence<'_>], names: &[&str], top: usize) -> Vec<Table> {
+    let mut out = Vec::new();
+    sums(&mut out, ranks, names);
+    if ranks.iter().all(|it| it.timeline.gpu.is_empty() && it.timeline.host.is_empty()) {
+        out.iter_mut().for_each(|t| crate::tables::rows::cut(t, top));
+        return out;
+    }
+    out.push(side_by_side(ranks, names));
     let timelines: Vec<_> = ranks.iter().map(|it| it.timeline).collect();
     let matched = match_ranks(&timelines);
     let columns = [

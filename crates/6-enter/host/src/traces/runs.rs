@@ -244,7 +244,7 @@ fn has_same_spans(a: &GpuSpans, b: &GpuSpans) -> bool {
     times(a) == times(b)
 }
 
-/// Why the traces of a folder are no ranks of one run, with what to type; `None` if they may be.
+/// Why the traces of a folder are not ranks of one run, with what to type; `None` if they may be.
 pub(super) fn refusal(folder: &Path, traces: &[Trace]) -> Option<anyhow::Error> {
     let runs: Vec<&Trace> = traces.iter().filter(|it| is_of_profiler(it.timeline.format)).collect();
     if runs.len() < 2 || runs.len() != traces.len() {
@@ -282,7 +282,7 @@ fn called(folder: &Path, it: &Trace) -> String {
     if name.is_empty() { ".".to_owned() } else { name }
 }
 
-/// What a trace holds, in a few words.
+/// The number of spans of a trace, in words.
 fn size(it: &Timeline) -> String {
     match (it.gpu.len(), it.host.len()) {
         (0, 0) => thousands_of(it.calls.len(), "sum"),

@@ -7,8 +7,6 @@ const PLANE: usize = 64;
 /// How names of planes in XLA's protobuf begin.
 const PLANES: [&str; 6] =
     ["/host:CPU", "/host:metadata", "/device:GPU:", "/device:TPU:", "/host:TFStreamz", "/device:CUSTOM"];
-/// Columns of a header that are compared one by one; of longer ones the first are.
-const COLUMNS: usize = 20;
 
 /// A kind of file that is not read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,7 +53,8 @@ pub fn foreign(name: &str, head: &[u8]) -> Option<Foreign> {
         "begin" => head.starts_with(&bytes(line.words)),
         "words" => line.words.split('|').all(has),
         "ending" => name.ends_with(line.words),
-        "columns" => has_columns(head, line.words),
+        "columns" => has_columns(head, line.words, true),
+        "wide" => has_columns(head, line.words, false),
         _ => false,
     };
     // The protobuf of XLA begins with a plane, whose name is a path of a device.
@@ -66,15 +65,14 @@ pub fn foreign(name: &str, head: &[u8]) -> Option<Foreign> {
     lines().find(|line| fits(line) || is_plane(line)).map(|line| line.foreign)
 }
 
-/// True if the first line has these columns; a short one has no others.
-fn has_columns(head: &[u8], words: &str) -> bool {
+/// True if the first line has these columns, and no others where they are `all`.
+fn has_columns(head: &[u8], words: &str, all: bool) -> bool {
     let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let line = String::from_utf8_lossy(line);
     let columns: Vec<&str> =
         line.trim_start_matches('\u{feff}').split(',').map(|it| it.trim().trim_matches('"')).collect();
     let words: Vec<&str> = words.split('|').collect();
-    words.iter().all(|word| columns.contains(word))
-        && (columns.len() == words.len() || columns.len() > COLUMNS)
+    words.iter().all(|word| columns.contains(word)) && (!all || columns.len() == words.len())
 }
 
 /// The kind of a database that is not read, by its tables.
@@ -101,7 +99,7 @@ mod tests {
             include_str!("../data/foreign.tsv").lines().filter(|line| !line.starts_with('#')).count();
         assert_eq!((lines().count(), written > 20), (written, true));
         for line in lines() {
-            let known = ["begin", "words", "columns", "ending", "database"].contains(&line.how);
+            let known = ["begin", "words", "columns", "wide", "ending", "database"].contains(&line.how);
             assert!(known && !line.words.is_empty() && !line.foreign.instead.is_empty(), "{}", line.words);
         }
     }
@@ -139,6 +137,7 @@ mod tests {
         for (name, head) in [
             ("a.json", &b"{\"traceEvents\": []}"[..]),
             ("a.csv", b"Dispatch_ID,Kernel_Name,GPU_ID,Start_Timestamp,End_Timestamp\n"),
+            ("pmc_perf.csv", b"Dispatch_ID,GPU_ID,Kernel_Name,a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,r,s,t,u,v\n"),
             ("a.txt", b"a log of segments\n"),
         ] {
             assert_eq!(foreign(name, head), None, "{name}");

@@ -167,7 +167,7 @@ fn says_more_than_times(it: &Workload) -> bool {
 /// first trace.
 fn of_files(files: Vec<PathBuf>, indexed: bool) -> Result<(Vec<Trace>, Vec<anyhow::Error>)> {
     let (mut traces, mut failed): (Vec<Trace>, Vec<anyhow::Error>) = (Vec::new(), Vec::new());
-    let mut passed: Vec<String> = Vec::new();
+    let (mut passed, mut others): (Vec<String>, Vec<anyhow::Error>) = (Vec::new(), Vec::new());
     for path in files {
         let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         match open(&path, indexed)? {
@@ -178,9 +178,16 @@ fn of_files(files: Vec<PathBuf>, indexed: bool) -> Result<(Vec<Trace>, Vec<anyho
                     passed.push(format!("`{name}`"));
                 }
             }
+            Err(trace::Error::Foreign(foreign)) => {
+                passed.push(format!("`{name}` ({})", foreign.what));
+                others.push(anyhow!("`{}`: {foreign}", path.display()));
+            }
             Err(error) => failed.push(anyhow!("`{}`: {error}", path.display())),
             Ok(timeline) => traces.push(Trace { path, timeline }),
         }
+    }
+    if traces.is_empty() {
+        failed.extend(others);
     }
     if let (Some(first), false) = (traces.first_mut(), passed.is_empty()) {
         let more = match passed.len().saturating_sub(NAMED) {

@@ -74,9 +74,17 @@ fn spans(it: &Timeline) -> usize {
     it.gpu.len() + it.host.len()
 }
 
+/// True if a file is named for the metric whose sums it holds.
+fn is_metric(file: &str, it: &Timeline) -> bool {
+    let words = file.split('.').next().unwrap_or(file).replace('_', " ");
+    it.calls.iter().any(|sum| sum.domain.eq_ignore_ascii_case(&words))
+}
+
 fn run_of(it: &Trace) -> Name {
     let file = it.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let name = match it.timeline.format {
+        // `wall_clock.txt` is named for its metric, `app.txt` for its run.
+        Format::WallClock if !file.contains('-') && !is_metric(&file, &it.timeline) => name_of(&file),
         Format::WallClock => process_of(&file),
         Format::Perfetto if file.starts_with("perfetto-trace") => process_of(&file),
         Format::Rocpd if file.starts_with("rocpd-") => process_of(&file),

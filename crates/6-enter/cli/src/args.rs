@@ -89,7 +89,7 @@ const EXIT_CODES: &str = "Exit codes:
 
 /// Performance workbench for AMD Instinct GPUs: says what limits each kernel and what to change.
 #[derive(Parser)]
-#[command(name = "rockhound", version, after_help = EXIT_CODES, disable_help_subcommand = true)]
+#[command(name = "rockhound", version, after_help = EXIT_CODES)]
 pub(crate) struct Cli {
     /// With --version: say too how this command was built, and which library and tools it finds.
     #[arg(long, short)]

@@ -98,7 +98,11 @@ fn launched(path: &Path) -> Option<String> {
 
 /// Names in an error the command that reads the file.
 pub fn name_nearest(error: &mut FileError, command: &str) {
-    if let Some(hint) = hint(Path::new(&error.file), command) {
+    let hint = hint(Path::new(&error.file), command);
+    // An error may give the same advice.
+    let is_new =
+        |hint: &String| hint.split_once("; ").is_none_or(|(_, advice)| !error.error.contains(advice));
+    if let Some(hint) = hint.filter(is_new) {
         error.hint = Some(hint);
     }
 }

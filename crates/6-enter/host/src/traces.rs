@@ -54,8 +54,11 @@ pub fn every(path: &Path, indexed: bool) -> Result<(Vec<Trace>, Vec<anyhow::Erro
         }
         path.parent().unwrap_or(path)
     };
-    let (traces, failed) = of_files(files, indexed)?;
+    let FolderFiles { traces, failed, passed_over } = of_files(files, indexed)?;
     let mut traces = runs::joined(traces, Some(root));
+    if let Some(first) = traces.first_mut() {
+        first.timeline.problems.extend(passed_over);
+    }
     if traces.is_empty() {
         let first = failed.into_iter().next();
         return Err(first.unwrap_or_else(|| anyhow!("`{}` holds no trace", path.display())));
@@ -163,9 +166,16 @@ fn says_more_than_times(it: &Workload) -> bool {
         || it.machine.emulator().is_some()
 }
 
-/// Traces among files of a folder, each as it is. Files that look like traces and are none are named in a note of the
-/// first trace.
-fn of_files(files: Vec<PathBuf>, indexed: bool) -> Result<(Vec<Trace>, Vec<anyhow::Error>)> {
+/// Files of a folder as they are read.
+struct FolderFiles {
+    traces: Vec<Trace>,
+    failed: Vec<anyhow::Error>,
+    /// Names the files that look like traces and hold no timeline.
+    passed_over: Option<Note>,
+}
+
+/// Traces among files of a folder, each as it is.
+fn of_files(files: Vec<PathBuf>, indexed: bool) -> Result<FolderFiles> {
     let (mut traces, mut failed): (Vec<Trace>, Vec<anyhow::Error>) = (Vec::new(), Vec::new());
     let (mut passed, mut others): (Vec<String>, Vec<anyhow::Error>) = (Vec::new(), Vec::new());
     for path in files {
@@ -189,16 +199,14 @@ fn of_files(files: Vec<PathBuf>, indexed: bool) -> Result<(Vec<Trace>, Vec<anyho
     if traces.is_empty() {
         failed.extend(others);
     }
-    if let (Some(first), false) = (traces.first_mut(), passed.is_empty()) {
-        let more = match passed.len().saturating_sub(NAMED) {
-            0 => String::new(),
-            more => format!(" and {}", counted(more, "more file")),
-        };
-        let text =
-            format!("passed over, as no timeline: {}{more}", passed[..passed.len().min(NAMED)].join(", "));
-        first.timeline.problems.push(Note { kind: NoteKind::Info, text });
-    }
-    Ok((traces, failed))
+    let more = match passed.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {}", counted(more, "more file")),
+    };
+    let named = passed[..passed.len().min(NAMED)].join(", ");
+    let text = format!("passed over, as no timeline: {named}{more}");
+    let passed_over = (!passed.is_empty()).then_some(Note { kind: NoteKind::Info, text });
+    Ok(FolderFiles { traces, failed, passed_over })
 }
 
 /// The trace beside the counters of a recording, with the name of its file; of several, the one with the most
@@ -216,8 +224,7 @@ pub fn beside(recording: &Source) -> Option<(String, Timeline)> {
     let mut files = Vec::new();
     collect(&folder, &mut files, 0).ok()?;
     files.retain(|path| is_of_run(path.strip_prefix(&folder).unwrap_or(path)));
-    let (traces, _) = of_files(files, true).ok()?;
-    let traces = runs::joined(traces, Some(&folder));
+    let traces = runs::joined(of_files(files, true).ok()?.traces, Some(&folder));
     let spans = |it: &Trace| it.timeline.gpu.len() + it.timeline.host.len();
     let seen = traces.into_iter().filter(|it| !it.timeline.gpu.is_empty());
     let most = seen.reduce(|most, it| if spans(&it) > spans(&most) { it } else { most })?;

@@ -175,7 +175,8 @@ extern "C" __global__ void all(float *f, __half *h, int *n, char *bytes, int cou
   static_assert(std::is_same<float, float>::value && std::integral_constant<int, 3>::value == 3, "");
   n[t] = __syncthreads_count(t & 1) + __syncthreads_or(t == 5) + __syncthreads_and(t >= 0) + __float2int_rn(2.5f) + __float2int_rz(2.7f)
     + __sad(-3, 4, 1) + (int)__hiloint2double(0x40000000, 0) + (int)__funnelshift_l(0x80000000u, 1, 1) + (int)__reduce_add_sync(~0ul, t);
-  n[t] += 1000 * (8 - (__half_as_ushort(__float2half_ru(1.0001f)) == 0x3c01) - (__half_as_ushort(__float2half_rd(1.0001f)) == 0x3c00)
+  n[t] += 1000 * (10 - (__funnelshift_rc(5, 7, 40) == 7) - (__funnelshift_lc(5, 7, 32 + t) == 5)
+    - (__half_as_ushort(__float2half_ru(1.0001f)) == 0x3c01) - (__half_as_ushort(__float2half_rd(1.0001f)) == 0x3c00)
     - (__half_as_ushort(__float2half_rz(-1.0001f)) == 0xbc00) - (__half_as_ushort(__float2half_rd(-1.0001f)) == 0xbc01)
     - (__half_as_ushort(__float2half_ru(1e-9f)) == 1) - (__half_as_ushort(__float2half_rd(1e6f)) == 0x7bff)
     - __hisinf(__float2half_ru(1e6f)) - (__half2int_ru(__half(2.25f)) == 2));

@@ -219,6 +219,8 @@ __rh_cast(__int_as_float, float, int) __rh_cast(__uint_as_float, float, uint32_t
 __rh_cast(__double_as_longlong, long long, double) __rh_cast(__longlong_as_double, double, long long)
 __rh_both uint32_t __funnelshift_l(uint32_t low, uint32_t high, uint32_t by) { return (uint32_t)(((uint64_t)high << 32 | low) << (by & 31) >> 32); }
 __rh_both uint32_t __funnelshift_r(uint32_t low, uint32_t high, uint32_t by) { return (uint32_t)(((uint64_t)high << 32 | low) >> (by & 31)); }
+__rh_both uint32_t __funnelshift_lc(uint32_t low, uint32_t high, uint32_t by) { return (uint32_t)(((uint64_t)high << 32 | low) << (by < 32 ? by : 32) >> 32); }
+__rh_both uint32_t __funnelshift_rc(uint32_t low, uint32_t high, uint32_t by) { return (uint32_t)(((uint64_t)high << 32 | low) >> (by < 32 ? by : 32)); }
 __rh_both uint32_t __sad(int a, int b, uint32_t c) { return (a > b ? (uint32_t)a - (uint32_t)b : (uint32_t)b - (uint32_t)a) + c; }
 __rh_both uint32_t __usad(uint32_t a, uint32_t b, uint32_t c) { return (a > b ? a - b : b - a) + c; }
 __rh_both double __hiloint2double(int high, int low) { return __builtin_bit_cast(double, (uint64_t)(uint32_t)high << 32 | (uint32_t)low); }

@@ -25,7 +25,8 @@ pub(crate) fn completions(args: &Completions) -> Result<Outcome> {
 
 /// Prints a manual page, or writes all.
 pub(crate) fn man(args: &Man) -> Result<Outcome> {
-    let mut program = Cli::command();
+    // `help` prints the help of the others and has no page.
+    let mut program = Cli::command().disable_help_subcommand(true);
     program.build();
     let mut all = Vec::new();
     add_commands(&program, "rockhound", &mut all);

@@ -13,6 +13,7 @@ fn every_command_has_help_with_examples() {
         assert!(help.contains("Examples:\n  rockhound "), "{name}: {help}");
     }
     assert!(good(&["--help"]).contains("Exit codes:"));
+    assert_eq!(good(&["help", "trace"]), good(&["trace", "--help"]));
     assert!(good(&["--version"]).starts_with("rockhound "));
 }
 

@@ -48,6 +48,10 @@ fn bytes(word: &str) -> Vec<u8> {
 pub fn foreign(name: &str, head: &[u8]) -> Option<Foreign> {
     let name = name.to_ascii_lowercase();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
+    // Arguments of a trace's events may be any words.
+    if memchr::memmem::find(head, b"\"traceEvents\"").is_some() {
+        return None;
+    }
     let has = |word: &str| memchr::memmem::find(head, &bytes(word)).is_some();
     let fits = |line: &Line| match line.how {
         "begin" => head.starts_with(&bytes(line.words)),
@@ -135,7 +139,7 @@ mod tests {
             assert!(found.what.contains(what), "{name}: {found}");
         }
         for (name, head) in [
-            ("a.json", &b"{\"traceEvents\": []}"[..]),
+            ("a.json", &b"{\"traceEvents\": [{\"name\": \"device_traces, segments\"}]}"[..]),
             ("a.csv", b"Dispatch_ID,Kernel_Name,GPU_ID,Start_Timestamp,End_Timestamp\n"),
             ("pmc_perf.csv", b"Dispatch_ID,GPU_ID,Kernel_Name,a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,r,s,t,u,v\n"),
             ("a.txt", b"a log of segments\n"),

@@ -1,7 +1,8 @@
 //! Files that are not part of a recording, beside one or in its place: their kind, and the command that reads
 //! them.
 //!
-//! Skipped files are reported, with the kind found from their content. Columns are data, `strangers.tsv`.
+//! Skipped files are reported, with the kind found from their content. Columns are data, `strangers.tsv`; files that no command reads are
+//! told as `trace` tells them.
 
 use crate::Contents;
 use std::borrow::Cow;
@@ -26,6 +27,8 @@ const NAMED: usize = 3;
 enum Stranger {
     /// Known by its content: words, and the command that reads it, before its path; empty if no command does.
     Known(&'static str, &'static str),
+    /// Of a tool whose files no command reads: words, and what to give in its place.
+    Foreign(&'static str, &'static str),
     /// An unknown table, with some of its columns.
     Table(Vec<String>),
 }
@@ -33,7 +36,7 @@ enum Stranger {
 impl Stranger {
     fn words(&self) -> String {
         match self {
-            Stranger::Known(what, _) => (*what).to_owned(),
+            Stranger::Known(what, _) | Stranger::Foreign(what, _) => (*what).to_owned(),
             Stranger::Table(columns) if columns.is_empty() => "an empty table".to_owned(),
             Stranger::Table(columns) => {
                 let more = if columns.len() > COLUMNS { ", …" } else { "" };
@@ -47,7 +50,7 @@ impl Stranger {
     fn command(&self) -> &'static str {
         match self {
             Stranger::Known(_, command) => command,
-            Stranger::Table(_) => "",
+            Stranger::Foreign(..) | Stranger::Table(_) => "",
         }
     }
 }
@@ -116,7 +119,8 @@ fn of(name: &str, contents: &[u8]) -> Option<Stranger> {
         if workload::has_counters(head) {
             return None;
         }
-        return Some(table(&String::from_utf8_lossy(head)));
+        let foreign = trace::foreign(name, head).map(|it| Stranger::Foreign(it.what, it.instead));
+        return foreign.or_else(|| Some(table(&String::from_utf8_lossy(head))));
     }
     let is_timeline = [".json", ".db", ".rocpd", ".pftrace", ".proto"].iter().any(|end| plain.ends_with(end));
     if is_timeline && trace::may_be_trace(&mut &*head) {
@@ -152,11 +156,12 @@ pub(crate) fn instead(path: &Path) -> Option<String> {
     let contents = Contents::open(path).ok()?;
     let name = path.file_name()?.to_string_lossy();
     let it = of(&name, contents.bytes())?;
-    let hint = match it.command() {
-        "" | "rockhound analyze -p" => {
+    let hint = match (&it, it.command()) {
+        (Stranger::Foreign(_, instead), _) => (*instead).to_owned(),
+        (_, "" | "rockhound analyze -p") => {
             "expected a table with a row for each dispatch, or for each dispatch and counter".to_owned()
         }
-        command => format!("`{command} {}` reads it", shell_word(&path.to_string_lossy())),
+        (_, command) => format!("`{command} {}` reads it", shell_word(&path.to_string_lossy())),
     };
     Some(format!("{}, and no recording of counters\nhint: {hint}", it.words()))
 }
@@ -238,7 +243,7 @@ mod tests {
             (
                 "ncu.csv",
                 "\"ID\",\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n",
-                "counters of a GPU of another vendor (Nsight Compute)",
+                "counters of Nsight Compute, of NVIDIA GPUs",
                 "",
             ),
             (

@@ -63,8 +63,7 @@ pub(crate) fn monitor(text: &str) -> Option<Vec<Value>> {
         words.next() == Some("GPU") && words.filter(|it| OF_MONITOR.contains(it)).count() > 0
     };
     let head: Vec<&str> = text.lines().find(is_head)?.split_whitespace().collect();
-    let rows =
-        text.lines().skip_while(|line| !is_head(line)).map(cells).filter(|row| row.len() == head.len());
+    let rows = text.lines().skip_while(|line| !is_head(line)).map(cells).filter(|row| row.len() > 1);
     let records: Vec<Value> = rows.filter_map(|row| record(&head, &row)).collect();
     (!records.is_empty()).then_some(records)
 }
@@ -74,12 +73,13 @@ fn cells(line: &str) -> Vec<&str> {
     line.split("  ").map(str::trim).filter(|it| !it.is_empty()).collect()
 }
 
-/// The record of a row: each cell at the path of its column.
+/// The record of a row: each cell at the path of its column. Of a row with more or fewer cells than columns only the number
+/// of the GPU is known.
 fn record(head: &[&str], row: &[&str]) -> Option<Value> {
     let gpu: u32 = row.first()?.parse().ok()?;
     let mut record = Map::new();
     record.insert("gpu".to_owned(), gpu.into());
-    for (name, cell) in head.iter().zip(row) {
+    for (name, cell) in head.iter().zip(row).filter(|_| head.len() == row.len()) {
         let name = name.to_ascii_lowercase();
         if let Some((_, path)) = COLUMNS.iter().find(|(it, _)| *it == name) {
             put(&mut record, path, cell);
@@ -154,7 +154,7 @@ pub(crate) fn csv(text: &str) -> Option<Csv> {
         .map(str::trim)
         .skip_while(|line| !line.starts_with("gpu,") && !line.starts_with("device,"));
     let head = fields(lines.next()?);
-    let rows = lines.map(fields).filter(|row| row.len() == head.len());
+    let rows = lines.map(fields);
     if head[0] == "gpu" {
         let names: Vec<&str> = head.iter().map(String::as_str).collect();
         let as_record =
@@ -163,7 +163,7 @@ pub(crate) fn csv(text: &str) -> Option<Csv> {
         return (!records.is_empty()).then_some(Csv::AmdSmi(records));
     }
     let mut cards = Map::new();
-    for row in rows.filter(|row| row[0].starts_with("card")) {
+    for row in rows.filter(|row| row.len() == head.len() && row[0].starts_with("card")) {
         let card = head.iter().cloned().zip(row.iter().map(|it| it.as_str().into())).skip(1).collect();
         cards.insert(row[0].clone(), Value::Object(card));
     }
@@ -225,7 +225,8 @@ mod tests {
         let amd = "WARNING: x\n\ngpu,gpu_bdf,market_name,gfx_activity\n0,0000:0c:00.0,\"AMD, Instinct\",12\n1,0000:0d:00.0,N/A,N/A\n2,short\n";
         let Some(Csv::AmdSmi(records)) = csv(amd) else { panic!("not amd-smi") };
         let (gpus, _) = amd_smi::read(&records, "t");
-        assert_eq!((gpus.len(), gpus[0].busy_percent.get()), (2, Some(&12.0)));
+        // The row that is cut is a GPU without values.
+        assert_eq!((gpus.len(), gpus[0].busy_percent.get(), gpus[2].has_facts()), (3, Some(&12.0), false));
         assert_eq!(gpus[0].product.get().map(String::as_str), Some("AMD, Instinct"));
         let rocm = "device,Temperature (Sensor junction) (C),GPU use (%)\ncard1,61.0,82\ncard0,60.0,N/A\n";
         let Some(Csv::RocmSmi(cards)) = csv(rocm) else { panic!("not rocm-smi") };

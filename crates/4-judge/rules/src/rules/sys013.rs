@@ -173,11 +173,15 @@ fn errors(gpus: &[Gpu]) -> Judged {
     let also =
         if unknown.is_empty() { String::new() } else { format!("; unknown on {} GPUs", unknown.len()) };
     if !uncorrectable.is_empty() {
-        let text = format!(
-            "uncorrectable {}; correctable {}",
-            uncorrectable.join(", "),
-            if correctable.is_empty() { "none".to_owned() } else { correctable.join(", ") }
-        );
+        let is_counted = gpus.iter().any(|gpu| gpu.ecc_correctable.get().is_some());
+        let correctable = match (correctable.is_empty(), is_counted) {
+            (true, true) => "none".to_owned(),
+            (true, false) => "not given".to_owned(),
+            _ => correctable.join(", "),
+        };
+        let text = format!("uncorrectable {}; correctable {correctable}", uncorrectable.join(", "));
+        let is_known = gpus.iter().all(|gpu| gpu.ecc_uncorrectable.get().is_some());
+        let also = if is_known && !is_counted { String::new() } else { also };
         return Judged::fail(CHECK, format!("{text}{also}")).read(from, text);
     }
     if !correctable.is_empty() {

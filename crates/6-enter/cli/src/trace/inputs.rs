@@ -5,7 +5,7 @@ use host::traces::{self, Trace};
 use study::trace::{Input, Wanted, of_recording};
 use view::FileError;
 
-/// The readable traces at all addresses, the base first, and the errors of the others. The base is no part of a run of
+/// The readable traces at all addresses, the base first, and the errors of the others. The base does not belong to a run of
 /// the others.
 pub(crate) fn read<'a>(
     base: Option<&'a Source>,

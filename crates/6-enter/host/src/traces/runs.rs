@@ -197,7 +197,7 @@ fn append(all: &mut Timeline, part: &Timeline) {
     let sums = part.calls.len();
     part.calls.retain(|it| !known.contains(&it.domain));
     if part.calls.is_empty() && sums > 0 {
-        // Text beside exact JSON: its caveats are not those of the numbers shown.
+        // Text beside exact JSON: its caveats do not hold for the numbers shown.
         return;
     }
     all.append(&part);
